@@ -14,7 +14,8 @@ var layers = []archtest.Layer{
 		Is:   "the program: it chooses the adapters and hands them to app, and nothing else knows both",
 		May: []string{
 			"control/internal/app", "control/internal/commands",
-			"control/internal/clicks/analytics", "control/internal/clicks/analytics/clickhouse", "control/internal/clicks/ingest/kafkasource",
+			"control/internal/clicks/analytics", "control/internal/clicks/analytics/clickhouse",
+			"control/internal/clicks/ingest/kafkasource",
 			"control/internal/clicks/convert/kafkaqueue", "control/internal/manage/media/object",
 			"control/internal/clicks/cluster", // with several click stores
 			"control/internal/fleet/edgeapi", "control/internal/platform", "control/internal/backup", "control/internal/store",
@@ -25,8 +26,10 @@ var layers = []archtest.Layer{
 		Path: "control/internal/app",
 		Is:   "the wiring: it makes every use case and the API from ports. Adapters come from cmd, so that each program has its own",
 		May: []string{
-			"control/internal/api", "control/internal/certs", "control/internal/experiments", "control/internal/explain", "control/internal/console",
-			"control/internal/manage", "control/internal/fleet", "control/internal/clicks", "control/internal/platform", "control/internal/store",
+			"control/internal/api", "control/internal/certs", "control/internal/experiments", "control/internal/explain",
+			"control/internal/console",
+			"control/internal/manage", "control/internal/fleet", "control/internal/clicks", "control/internal/platform",
+			"control/internal/store",
 			"control/internal/manage/media/object", // the settings of the bucket, and the port
 		},
 	},
@@ -141,7 +144,8 @@ var layers = []archtest.Layer{
 			// the port: visitors and conversions
 			"control/internal/clicks/analytics",
 			// weights are a change of the link
-			"control/internal/manage/audit", "control/internal/manage/links", "control/internal/manage/routing", "control/internal/manage/webhooks",
+			"control/internal/manage/audit", "control/internal/manage/links", "control/internal/manage/routing",
+			"control/internal/manage/webhooks",
 		},
 	},
 	{
@@ -235,7 +239,8 @@ func TestImports_of_standalone(t *testing.T) {
 			Path: "control/cmd/standalone",
 			Is:   "the program that joins both planes: an edge by its facade, and app with the adapters that need no other process",
 			May: []string{
-				"edge", "control/internal/app", "control/internal/backup", "control/internal/commands", "control/internal/clicks/analytics/duckdb",
+				"edge", "control/internal/app", "control/internal/backup", "control/internal/commands",
+				"control/internal/clicks/analytics/duckdb",
 				"control/internal/manage/media/object", "control/internal/platform", "control/internal/store",
 			},
 		}},

@@ -172,8 +172,9 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	}
 	e.lockout = edgelockout.New(edgelockout.Config{Exchange: deps.Lockout, Edge: fmt.Sprintf("%016x", e.spool.Edge()), Logger: e.log})
 	if e.quota, err = quota.Open(quota.Config{
-		Dir: filepath.Join(cfg.DataDir, "limits"), Exchange: deps.Limits, Edge: fmt.Sprintf("%016x", e.spool.Edge()), Limited: e.table.Limited,
-		Logger: e.log,
+		Dir: filepath.Join(cfg.DataDir, "limits"), Exchange: deps.Limits, Edge: fmt.Sprintf("%016x", e.spool.Edge()),
+		Limited: e.table.Limited,
+		Logger:  e.log,
 	}); err != nil {
 		return nil, err
 	}
@@ -247,9 +248,10 @@ func (e *Edge) openRedirect(cfg Config, deps Deps, keys snapshot.Keys) error {
 		e.hosts = table
 	}
 	parts := redirect.Deps{
-		Table: e.table, Spool: e.spool, Lockout: e.lockout, Quota: e.quota, Hosts: e.hosts, Agents: visitor.NewAgents(visitor.DefaultAgents),
-		Geo:   e.geo,
-		Ready: e.Ready, Unready: e.Unready, Missing: e.missing, Reports: deps.Abuse, Tracer: deps.Tracer, Logger: e.log,
+		Table: e.table, Spool: e.spool, Lockout: e.lockout, Quota: e.quota, Hosts: e.hosts,
+		Agents: visitor.NewAgents(visitor.DefaultAgents),
+		Geo:    e.geo,
+		Ready:  e.Ready, Unready: e.Unready, Missing: e.missing, Reports: deps.Abuse, Tracer: deps.Tracer, Logger: e.log,
 	}
 	if e.conversions != nil {
 		parts.Conversions = e.conversions
@@ -305,7 +307,8 @@ func newProxy(cfg Config, deps Deps, log *slog.Logger) (*proxy.Proxy, error) {
 		return nil, err
 	}
 	return proxy.New(proxy.Config{
-		Dial: deps.Upstream, Token: deps.UpstreamToken, Paths: deps.UpstreamPaths, Scheme: base.Scheme, Host: base.Host, Tracer: deps.Tracer,
+		Dial: deps.Upstream, Token: deps.UpstreamToken, Paths: deps.UpstreamPaths, Scheme: base.Scheme, Host: base.Host,
+		Tracer: deps.Tracer,
 		Logger: log,
 	})
 }
@@ -367,7 +370,8 @@ func (e *Edge) shipAll(ctx context.Context) error {
 
 // serve answers visitors until ctx ends.
 func (e *Edge) serve(ctx context.Context) error {
-	e.log.Info("edge serves", "addr", e.Addr(), "base_url", e.cfg.BaseURL, "links", e.table.Len(), "ready", e.Ready(), "geo", e.geo.Version())
+	e.log.Info("edge serves", "addr", e.Addr(), "base_url", e.cfg.BaseURL, "links", e.table.Len(), "ready", e.Ready(), "geo",
+		e.geo.Version())
 	failed := make(chan error, 1)
 	go func() { failed <- e.server.Serve(e.listener) }()
 	select {

@@ -355,7 +355,8 @@ func TestG38_hostile_TLS_clients(t *testing.T) {
 			}
 		}
 		t.Logf("%-38s p99 of kept connections %v, with the attack elsewhere %v, without %v; of new ones %v, %v, %v; %d MiB; rejected %v",
-			a.name, p99(under.kept), p99(elsewhere.kept), p99(quiet.kept), p99(under.fresh), p99(elsewhere.fresh), p99(quiet.fresh), most, rejected)
+			a.name, p99(under.kept), p99(elsewhere.kept), p99(quiet.kept), p99(under.fresh), p99(elsewhere.fresh), p99(quiet.fresh),
+			most, rejected)
 		for _, g := range []*clients{quiet, elsewhere, under} {
 			if n := g.failed.Load(); n > 0 {
 				t.Errorf("%s: %d of %d visits failed: %v", a.name, n, len(g.kept)+len(g.fresh), g.why.Load())

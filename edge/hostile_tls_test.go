@@ -191,8 +191,9 @@ func TestTLS_carries_requests_in_pieces(t *testing.T) {
 	c, err := tls.Dial("tcp", e.SecureAddr().String(), &tls.Config{ServerName: "go.acme.com", InsecureSkipVerify: true})
 	testkit.Must(t, err)
 	defer c.Close()
-	_, _ = io.WriteString(c, "GET /spring HTTP/1.1\r\nHost: go.acme.com\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"+
-		one)
+	_, _ = io.WriteString(c,
+		"GET /spring HTTP/1.1\r\nHost: go.acme.com\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"+
+			one)
 	if b, _ := io.ReadAll(c); strings.Contains(string(b), "HTTP/1.1 302 ") || !strings.HasPrefix(string(b), "HTTP/1.1 400 ") {
 		t.Errorf("smuggled: %q", b)
 	}
@@ -209,7 +210,8 @@ func TestTLS_table_changes_during_handshakes(t *testing.T) {
 			if _, more := <-visits; !more {
 				return
 			}
-			n.put(snapshot.Hosts{Hosts: []snapshot.Host{issue(t, "go.acme.com", 36, i)}, Tickets: []string{ticket(byte(i)), ticket(byte(i - 1))}})
+			n.put(snapshot.Hosts{Hosts: []snapshot.Host{issue(t, "go.acme.com", 36, i)},
+				Tickets: []string{ticket(byte(i)), ticket(byte(i - 1))}})
 		}
 	})
 	var clients sync.WaitGroup

@@ -65,7 +65,9 @@ func ask(t *testing.T, e *edge.Edge, n int, head string) {
 func TestOps4_Redirect_latency(t *testing.T) {
 	t.Parallel()
 	memory := fasthttputil.NewInmemoryListener()
-	upstream := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })}
+	upstream := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadGateway)
+	})}
 	go func() { _ = upstream.Serve(memory) }()
 	t.Cleanup(func() { _ = upstream.Close() })
 	c := newControl()

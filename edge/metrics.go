@@ -88,8 +88,12 @@ var metrics = []metric{
 	gauge("shortline_edge_links_set_aside", "Links whose rules cannot be used.", func(s *Stats) float64 { return float64(s.SetAside) }),
 	gauge("shortline_edge_revision", "Revision of the served links.", func(s *Stats) float64 { return float64(s.Applied.Revision) }),
 	total("shortline_edge_rule_redirects_total", "Redirects chosen by a routing rule.", func(s *Stats) uint64 { return s.Redirect.Rules }),
-	total("shortline_edge_variant_redirects_total", "Redirects chosen by an A/B test.", func(s *Stats) uint64 { return s.Redirect.Variants }),
-	total("shortline_edge_passwords_checked_total", "Passwords compared with their hash.", func(s *Stats) uint64 { return s.Redirect.Hashes }),
+	total("shortline_edge_variant_redirects_total", "Redirects chosen by an A/B test.", func(s *Stats) uint64 {
+		return s.Redirect.Variants
+	}),
+	total("shortline_edge_passwords_checked_total", "Passwords compared with their hash.", func(s *Stats) uint64 {
+		return s.Redirect.Hashes
+	}),
 	gauge("shortline_edge_guessers", "Clients in the lockout table for link passwords.", func(s *Stats) float64 {
 		return float64(s.Redirect.LockoutClients)
 	}),
@@ -145,7 +149,9 @@ var metrics = []metric{
 	total("shortline_edge_upstream_refused_total", "Requests not forwarded because too many were waiting.", func(s *Stats) uint64 {
 		return s.Proxy.Refused
 	}),
-	gauge("shortline_edge_upstream_in_flight", "Forwarded requests in progress.", func(s *Stats) float64 { return float64(s.Proxy.InFlight) }),
+	gauge("shortline_edge_upstream_in_flight", "Forwarded requests in progress.", func(s *Stats) float64 {
+		return float64(s.Proxy.InFlight)
+	}),
 
 	total("shortline_agent_deltas_applied_total", "Deltas applied.", func(s *Stats) uint64 { return s.Agent.Applied }),
 	total("shortline_agent_documents_loaded_total", "Full documents loaded, including the one from disk.", func(s *Stats) uint64 {
@@ -155,7 +161,8 @@ var metrics = []metric{
 	total("shortline_agent_unsigned_total", "Rejected documents and deltas without a signature by one of SNAPSHOT_PUBLIC_KEYS.",
 		func(s *Stats) uint64 { return s.Agent.Unsigned }),
 	gauge("shortline_agent_clock_ahead_seconds",
-		"Offset of this clock to the control plane's, accurate to about half a second; above 0 if this clock is ahead.", func(s *Stats) float64 {
+		"Offset of this clock to the control plane's, accurate to about half a second; above 0 if this clock is ahead.",
+		func(s *Stats) float64 {
 			return s.ClockAhead.Seconds()
 		}),
 	total("shortline_agent_errors_total", "Failed calls to the control plane.", func(s *Stats) uint64 { return s.Agent.SourceErrors }),
@@ -170,7 +177,9 @@ var metrics = []metric{
 	gauge("shortline_spool_bytes", "Disk space of the spool.", func(s *Stats) float64 { return float64(s.Spool.Bytes) }),
 	gauge("shortline_spool_cap_bytes", "Limit of the spool's disk space.", func(s *Stats) float64 { return float64(s.Spool.CapBytes) }),
 	gauge("shortline_spool_segments", "Files of the spool.", func(s *Stats) float64 { return float64(s.Spool.Segments) }),
-	gauge("shortline_spool_damaged_segments", "Files of the spool with damage.", func(s *Stats) float64 { return float64(s.Spool.Damaged) }),
+	gauge("shortline_spool_damaged_segments", "Files of the spool with damage.", func(s *Stats) float64 {
+		return float64(s.Spool.Damaged)
+	}),
 	gauge("shortline_spool_clicks_pending", "Clicks not acknowledged yet.", func(s *Stats) float64 { return float64(s.Spool.Pending) }),
 	gauge("shortline_spool_oldest_pending_seconds", "Age of the oldest click that is not acknowledged, 0 if there is none.",
 		func(s *Stats) float64 { return s.Ship.Oldest.Seconds() }),

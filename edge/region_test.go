@@ -46,7 +46,10 @@ func TestOps7_Edge_says_where_it_is(t *testing.T) {
 		o := c.origin.Load()
 		return o != nil && *o == click.Origin{Edge: "fra-1", Region: "eu-central"}
 	})
-	testkit.Eventually(t, "a report", func() bool { s := c.report.Load(); return s != nil && s.Name == "fra-1" && s.Region == "eu-central" })
+	testkit.Eventually(t, "a report", func() bool {
+		s := c.report.Load()
+		return s != nil && s.Name == "fra-1" && s.Region == "eu-central"
+	})
 	m := samples(t, registry, "shortline_edge_info")[""]
 	labels := map[string]string{}
 	for _, l := range m.GetLabel() {

@@ -263,7 +263,8 @@ func TestTLS_connections_end(t *testing.T) {
 	e, _, _, _ := secureWorld(t, issue(t, "go.acme.com", 36, 1))
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		for range 5 {
-			c, err := tls.Dial("tcp", e.SecureAddr().String(), &tls.Config{ServerName: "go.acme.com", MaxVersion: version, InsecureSkipVerify: true})
+			c, err := tls.Dial("tcp", e.SecureAddr().String(), &tls.Config{ServerName: "go.acme.com", MaxVersion: version,
+				InsecureSkipVerify: true})
 			testkit.Must(t, err)
 			for range 2 {
 				if resp, _, err := askOver(c, "go.acme.com", "/spring"); err != nil || resp.StatusCode != 302 {

@@ -84,7 +84,8 @@ func TestTLS_behind_a_proxy_of_bytes(t *testing.T) {
 	n.put(snapshot.Hosts{Hosts: []snapshot.Host{issue(t, "go.acme.com", 36, 1)}})
 	e, _ := run(t, cfg, edge.Deps{Links: c, Sink: c, Hosts: n})
 	testkit.Eventually(t, "ready", func() bool { return e.Ready() && e.Hosts() == 1 })
-	for i, header := range []string{"PROXY TCP4 203.0.113.7 198.51.100.1 51234 443\r\n", "PROXY TCP6 2001:db8::7 2001:db8::1 51234 443\r\n"} {
+	for i, header := range []string{"PROXY TCP4 203.0.113.7 198.51.100.1 51234 443\r\n",
+		"PROXY TCP6 2001:db8::7 2001:db8::1 51234 443\r\n"} {
 		// The edge gives a client seconds for its head, which a busy machine may need for the handshake.
 		testkit.Eventually(t, "an answer", func() bool {
 			secured := tls.Client(dial(t, e, header), &tls.Config{ServerName: "go.acme.com", InsecureSkipVerify: true})

@@ -16,7 +16,8 @@ func (c *child) accounts(redirects uint64) error {
 		return err
 	}
 	if stored.Dropped > 0 || stored.Appended != redirects {
-		return fmt.Errorf("%s redirected %d requests, but stored %d clicks and dropped %d", c.role, redirects, stored.Appended, stored.Dropped)
+		return fmt.Errorf("%s redirected %d requests, but stored %d clicks and dropped %d", c.role, redirects, stored.Appended,
+			stored.Dropped)
 	}
 	return nil
 }

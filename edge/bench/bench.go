@@ -154,7 +154,8 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 	if err != nil {
 		return err
 	}
-	say("%s; %d connections, %d rounds of %v; servers on processor %d, load generator on processor %d", edge.hello["table"], s.conns, s.rounds,
+	say("%s; %d connections, %d rounds of %v; servers on processor %d, load generator on processor %d", edge.hello["table"],
+		s.conns, s.rounds,
 		s.dur, s.cpus[0], s.cpus[1])
 	all, err := f.contestants(r, edge, bare)
 	if err != nil {
@@ -236,7 +237,8 @@ func (f *family) contestants(r *result, edge, bare *child) (all []contestant, er
 		ships, keeps := scenarios[0], scenarios[0]
 		ships.Name, ships.What, ships.Budget, ships.listen = "P1b", "P1, a whole edge that ships to Kafka", 0.95, "plain"
 		keeps.Name, keeps.What, keeps.Budget, keeps.listen = "P1e", "P1, a whole edge, clicks read and discarded", 0, "plain"
-		all = append([]contestant{{scenario: ships, server: whole, background: true}, {scenario: keeps, server: alone, background: true}}, all...)
+		all = append([]contestant{{scenario: ships, server: whole, background: true}, {scenario: keeps, server: alone, background: true}},
+			all...)
 	}
 	if s.wants("sync") {
 		always, err := f.start(s.cpus[0], "edge", "-sync", "always", "-links", "100000", "-profile", "")
@@ -298,8 +300,9 @@ func (f *family) manyRules(r *result) (all []contestant, err error) {
 		if f.s.profile != "" {
 			profile = f.s.profile + "." + mode.name
 		}
-		edge, err := f.start(f.s.cpus[0], "edge", append([]string{"-links", "1000", "-special", strconv.Itoa(ruleLinks), "-profile", profile},
-			mode.args...)...)
+		edge, err := f.start(f.s.cpus[0], "edge",
+			append([]string{"-links", "1000", "-special", strconv.Itoa(ruleLinks), "-profile", profile},
+				mode.args...)...)
 		if err != nil {
 			return nil, err
 		}
@@ -377,7 +380,8 @@ func (r *result) write(w io.Writer) {
 		if c.Visit[1] > maxCompile {
 			verdict = "ABOVE BUDGET"
 		}
-		fmt.Fprintf(w, "\nP2c  a link with ten rules, p50 and p99: %.1f and %.1f µs to decide its first visit (budget p99 %d)  %s\n", c.Visit[0],
+		fmt.Fprintf(w, "\nP2c  a link with ten rules, p50 and p99: %.1f and %.1f µs to decide its first visit (budget p99 %d)  %s\n",
+			c.Visit[0],
 			c.Visit[1], maxCompile, verdict)
 		fmt.Fprintf(w,
 			"     %.0f and %.0f µs to compile it when it arrives, %.0f and %.0f µs with the conditions of another link; %.0f bytes in memory\n",
@@ -399,7 +403,8 @@ func (r *result) write(w io.Writer) {
 		}
 	}
 	for _, c := range r.Cold {
-		fmt.Fprintf(w, "\nP7   %d links, time from process start to first redirect: %.2f s from local state, %.2f s from the control plane\n",
+		fmt.Fprintf(w,
+			"\nP7   %d links, time from process start to first redirect: %.2f s from local state, %.2f s from the control plane\n",
 			c.Links, c.Local, c.Wire)
 		fmt.Fprintf(w, "P8   snapshot of these links: %.1f MB (budget 60 MB per million links), written in %.1f s\n", c.Document, c.Written)
 		fmt.Fprintf(w, "P14  memory of the idle edge with these links: %.0f MB (budget 250 MB with a million links)\n", c.Resident)
@@ -408,7 +413,8 @@ func (r *result) write(w io.Writer) {
 		fmt.Fprintf(w,
 			"\n     ten times as many links: ratio to bare %.3f (%.3f, %.3f), with uniform slugs %.3f (%.3f, %.3f); %d deltas of %d links under "+
 				"load: median %.2f ms, maximum %.2f ms, %d folds\n",
-			t.Plain.Ratio, t.Plain.Low, t.Plain.High, t.Even.Ratio, t.Even.Low, t.Even.High, t.Deltas, churnLinks, t.Applied, t.Worst, t.Folds)
+			t.Plain.Ratio, t.Plain.Low, t.Plain.High, t.Even.Ratio, t.Even.Low, t.Even.High, t.Deltas, churnLinks, t.Applied,
+			t.Worst, t.Folds)
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintln(w, "note:", n)

@@ -224,7 +224,8 @@ func (f *family) guardVisits() (failed int, err error) {
 	if c.Ratio > most {
 		failed, verdict = 1, "FAILED"
 	}
-	fmt.Printf("P15  a visit                          cost in relation to %s %.3f (quartiles %.3f and %.3f, maximum %.3f): %s\n", to, c.Ratio,
+	fmt.Printf("P15  a visit                          cost in relation to %s %.3f (quartiles %.3f and %.3f, maximum %.3f): %s\n",
+		to, c.Ratio,
 		c.Low, c.High, most, verdict)
 	return failed, nil
 }

@@ -306,7 +306,8 @@ func (out *outcome) count(o *order, c *wire, now time.Time) {
 func arrivals(poll int, events []unix.EpollEvent, patience time.Duration) (int, error) {
 	timeout := unix.NsecToTimespec(int64(patience))
 	// unsafe: the kernel accesses events and timeout only during the call, which keeps both alive.
-	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(poll), uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)),
+	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(poll), uintptr(unsafe.Pointer(unsafe.SliceData(events))),
+		uintptr(len(events)),
 		uintptr(unsafe.Pointer(&timeout)), 0, 0)
 	if errno != 0 {
 		return 0, errno

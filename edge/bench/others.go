@@ -66,8 +66,9 @@ func programs() (nginx, haproxy, libraries string, err error) {
 		return "", "", "", err
 	}
 	if out, err := exec.Command("sh", "-c", fetch).CombinedOutput(); err != nil {
-		return "", "", "", fmt.Errorf("nginx and haproxy are not installed; on Debian or Ubuntu run: apt-get install nginx haproxy (%w: %s)", err,
-			bytes.TrimSpace(out))
+		return "", "", "",
+			fmt.Errorf("nginx and haproxy are not installed; on Debian or Ubuntu run: apt-get install nginx haproxy (%w: %s)", err,
+				bytes.TrimSpace(out))
 	}
 	if found, err = filepath.Glob(filepath.Join(root, "usr/lib/*-linux-gnu")); err != nil || len(found) == 0 {
 		return "", "", "", fmt.Errorf("the packages of nginx and haproxy contain no libraries in %s", root)
@@ -129,8 +130,9 @@ func startOthers(s *settings, dir string) (all []contestant, stop func(), err er
 	if err != nil {
 		return all, stop, err
 	}
-	all = append(all, contestant{scenario: scenario{Name: "C1", What: "Caddy, a constant redirect, no log", class: classPlain, status: "302",
-		links: othersLinks, constant: true}, server: caddy})
+	all = append(all, contestant{scenario: scenario{Name: "C1", What: "Caddy, a constant redirect, no log", class: classPlain,
+		status: "302",
+		links:  othersLinks, constant: true}, server: caddy})
 	return all, stop, nil
 }
 

@@ -180,7 +180,8 @@ func report(w io.Writer, results []ratio) {
 		if r.Budget > 0 {
 			budget = fmt.Sprintf("%.2f", r.Budget)
 		}
-		fmt.Fprintf(w, "%-4s %-42s %8.2f %8.2f %8.2f %8.2f %8.2f %7.3f (%.3f, %.3f) %6s %8.3f %10.0f %7.0f %7.0f %7.0f %6.2f × %4.2f ×  %s\n",
+		fmt.Fprintf(w,
+			"%-4s %-42s %8.2f %8.2f %8.2f %8.2f %8.2f %7.3f (%.3f, %.3f) %6s %8.3f %10.0f %7.0f %7.0f %7.0f %6.2f × %4.2f ×  %s\n",
 			r.Name, r.What, r.Bare, r.BareTotal, r.Edge, r.Median, r.Total, r.Ratio, r.Low, r.High, budget, r.ToPlus,
 			r.Rate, r.P50, r.P99, r.P999, r.P99/r.P99Bare, r.P999/r.P999Bare, r.verdict())
 	}

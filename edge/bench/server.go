@@ -212,7 +212,8 @@ func answer(command string, tab *table.Table, clicks *spool.Spool, churn *churne
 		return fmt.Sprint(m.Mallocs)
 	}
 	st := clicks.Stats()
-	return fmt.Sprintf("spool: %s, %d clicks stored, %d dropped, %d waited for a segment, %d not shipped", st.State, st.Appended, st.Dropped,
+	return fmt.Sprintf("spool: %s, %d clicks stored, %d dropped, %d waited for a segment, %d not shipped", st.State,
+		st.Appended, st.Dropped,
 		st.Late, st.Pending)
 }
 

@@ -118,8 +118,9 @@ func serveWhole(s *settings, domains ...uint64) error {
 	}
 	links, sink := linkSource{s.links, domains}, click.Sink(nowhere{})
 	if s.kafka != "" {
-		kafka, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: []string{s.kafka}, Topic: "clicks", CreateTopic: true,
-			Partitions: 4}, Dir: filepath.Join(data, "kafka"), Logger: slog.New(slog.DiscardHandler)})
+		kafka, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: []string{s.kafka}, Topic: "clicks",
+			CreateTopic: true,
+			Partitions:  4}, Dir: filepath.Join(data, "kafka"), Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			return err
 		}

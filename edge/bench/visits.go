@@ -119,7 +119,8 @@ func measureVisits(s *settings, load *child, servers []visitServer) (all []visit
 			t := totals[i]
 			cost := visitCost{
 				Mode: mode.Name, What: mode.What, Server: v.name, Micros: t.micros(), Busy: t.cpu.Seconds() / t.seconds,
-				Load: float64(own[i]) / 1e3 / float64(t.requests), P50: t.took.quantile(0.5), P99: t.took.quantile(0.99), P999: t.took.quantile(0.999),
+				Load: float64(own[i]) / 1e3 / float64(t.requests), P50: t.took.quantile(0.5), P99: t.took.quantile(0.99),
+				P999:   t.took.quantile(0.999),
 				Visits: t.requests,
 				ToP99:  totals[0].took.quantile(0.99) / t.took.quantile(0.99),
 			}

@@ -72,5 +72,7 @@ func (r *Report) Clean() (problems []Problem) {
 
 // printable reports whether a text is valid UTF-8 without control characters, except tabs and line feeds.
 func printable(text string) bool {
-	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7F })
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
+		return r < ' ' && r != '\n' && r != '\t' || r == 0x7F
+	})
 }

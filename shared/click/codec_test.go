@@ -129,11 +129,13 @@ func TestAppendRecord_cuts_to_bounds(t *testing.T) {
 		t.Errorf("record of %d bytes, MaxRecord is %d", len(record), click.MaxRecord)
 	}
 	got := decodeAll(t, click.Batch{First: e.Seq, Count: 1, Records: record})[0]
-	if len(got.UserAgent) != click.MaxUserAgent || len(got.Referer) != click.MaxReferer || len(got.AcceptLanguage) != click.MaxAcceptLanguage {
+	if len(got.UserAgent) != click.MaxUserAgent || len(got.Referer) != click.MaxReferer ||
+		len(got.AcceptLanguage) != click.MaxAcceptLanguage {
 		t.Errorf("lengths %d %d %d", len(got.UserAgent), len(got.Referer), len(got.AcceptLanguage))
 	}
 	if len(got.UTM.Source) != 254 || len(got.UTM.SourcePlatform) != 255 {
-		t.Errorf("campaign parameters of %d and %d bytes, want 254 (whole characters) and 255", len(got.UTM.Source), len(got.UTM.SourcePlatform))
+		t.Errorf("campaign parameters of %d and %d bytes, want 254 (whole characters) and 255", len(got.UTM.Source),
+			len(got.UTM.SourcePlatform))
 	}
 	if got.IP != netip.MustParseAddr("fe80::1") {
 		t.Errorf("address %v", got.IP)
@@ -313,7 +315,8 @@ func FuzzFrame(f *testing.F) {
 			}
 			return
 		}
-		if got.Lane != sent.Lane || got.First != first || got.Repair != repair || !bytes.Equal(got.Records, records) || got.Count > len(records) {
+		if got.Lane != sent.Lane || got.First != first || got.Repair != repair || !bytes.Equal(got.Records, records) ||
+			got.Count > len(records) {
 			t.Fatalf("%+v became %+v", sent, got)
 		}
 		d := click.NewDecoder(&got)

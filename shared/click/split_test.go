@@ -14,7 +14,8 @@ func TestBatch_Split(t *testing.T) {
 	t.Parallel()
 	b := click.Batch{Lane: click.Lane{Edge: 7, Epoch: 3, Lane: 2}, First: 41, Count: 9, Repair: true}
 	for i := range b.Count {
-		b.Records = click.AppendRecord(b.Records, &click.Event{Seq: b.First + uint64(i), Time: 1, Link: 5, Referer: strings.Repeat("x", 40*i)})
+		b.Records = click.AppendRecord(b.Records, &click.Event{Seq: b.First + uint64(i), Time: 1, Link: 5,
+			Referer: strings.Repeat("x", 40*i)})
 	}
 	for n := 1; n < b.Count; n++ {
 		head, rest, err := b.Split(n)

@@ -102,7 +102,8 @@ func TestChoose_order(t *testing.T) {
 		draw   uint64
 		want   decision.Choice
 	}{
-		"the first rule that matches": {func(*link.Record) {}, german, 0, decision.Choice{Target: "https://first.example/", Rule: link.ID{1}}},
+		"the first rule that matches": {func(*link.Record) {
+		}, german, 0, decision.Choice{Target: "https://first.example/", Rule: link.ID{1}}},
 		"no rule: a variant": {func(*link.Record) {}, visitor{}, math.MaxUint64, decision.Choice{Target: "https://b.example/",
 			Variant: link.ID{4}}},
 		"routing off: a variant": {func(r *link.Record) { r.SmartRouting = false }, german, 0,
@@ -259,8 +260,9 @@ func TestHome(t *testing.T) {
 			[]string{"https://sho.rt", "http://SHO.RT:8443/x", "https://user:pw@sho.rt./?a", "https://sho.rt\\x", "https://sho.rt#f"},
 			[]string{"https://sho.rtx/", "https://x.sho.rt/", "https://sho.rt@else.example/", "sho.rt", "", ":", "x:/", "https:"},
 		},
-		"http://localhost:8080":  {[]string{"http://localhost:8080/x"}, []string{"http://localhost/x", "http://localhost:80"}},
-		"http://127.0.0.1":       {[]string{"http://127.0.0.1:80/", "http://127.0.0.1"}, []string{"https://127.0.0.1", "http://127.0.0.1:81"}},
+		"http://localhost:8080": {[]string{"http://localhost:8080/x"}, []string{"http://localhost/x", "http://localhost:80"}},
+		"http://127.0.0.1": {[]string{"http://127.0.0.1:80/", "http://127.0.0.1"},
+			[]string{"https://127.0.0.1", "http://127.0.0.1:81"}},
 		"https://[2001:db8::1]/": {[]string{"https://[2001:DB8::1]/x", "https://[2001:db8::1]:443"}, []string{"https://[2001:db8::2]/"}},
 	} {
 		h, err := decision.ParseHome(base)

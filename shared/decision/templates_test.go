@@ -78,14 +78,16 @@ func TestTemplates_distinguish_rules(t *testing.T) {
 	rules := func(conditions ...string) (r link.Record) {
 		r.SmartRouting = true
 		for i, c := range conditions {
-			r.Rules = append(r.Rules, link.Rule{ID: link.ID{byte(i + 1)}, Target: fmt.Sprint("https://example.com/", i), Conditions: []byte(c)})
+			r.Rules = append(r.Rules, link.Rule{ID: link.ID{byte(i + 1)}, Target: fmt.Sprint("https://example.com/", i),
+				Conditions: []byte(c)})
 		}
 		return r
 	}
 	for i, q := range []struct {
 		r    link.Record
 		want byte // first rule that a visitor with the source "post" meets, counted from 1
-	}{{rules(mail, post), 2}, {rules(post, mail), 1}, {rules(post), 1}, {rules(mail), 0}, {rules(mail, mail, post), 3}, {rules(mail, post), 2},
+	}{{rules(mail, post), 2}, {rules(post, mail), 1}, {rules(post), 1}, {rules(mail), 0}, {rules(mail, mail, post), 3},
+		{rules(mail, post), 2},
 		{rules(), 0}} {
 		p, _, err := templates.Compile(&q.r)
 		testkit.Must(t, err)

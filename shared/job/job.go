@@ -90,7 +90,8 @@ func (g Group) JobMetrics() (all metric.Set) {
 	for _, j := range g {
 		all = append(all,
 			metric.Total("shortline_job_runs_total", "Runs of a background job that have ended.", j.runs.Load, "name", j.Name),
-			metric.Total("shortline_job_errors_total", "Runs of a background job that failed. Each is repeated.", j.failures.Load, "name", j.Name),
+			metric.Total("shortline_job_errors_total", "Runs of a background job that failed. Each is repeated.", j.failures.Load,
+				"name", j.Name),
 			metric.Total("shortline_job_seconds_total", "Duration of all runs of a background job.", func() float64 {
 				return time.Duration(j.took.Load()).Seconds()
 			}, "name", j.Name),

@@ -73,7 +73,9 @@ func TestJob_rests_in_relation_to_its_duration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Duration
 		do := times(&at, func(int) error { pause(time.Second); return nil })
-		runs(t, 12*time.Second, &job.Job{Name: "a", Every: time.Minute, Do: do, Rest: func(took time.Duration) time.Duration { return 4 * took }})
+		runs(t, 12*time.Second, &job.Job{Name: "a", Every: time.Minute, Do: do, Rest: func(took time.Duration) time.Duration {
+			return 4 * took
+		}})
 		want(t, at, 0, 5*time.Second, 10*time.Second)
 	})
 }
@@ -87,7 +89,8 @@ func TestJob_wakes_early_also_after_a_failure(t *testing.T) {
 			time.AfterFunc(after, func() { wake <- struct{}{} })
 		}
 		runs(t, 25*time.Second, &job.Job{
-			Name: "a", Every: time.Hour, Retry: backoff.Policy{First: time.Hour, Most: time.Hour}, Wake: wake, Logger: slog.New(slog.DiscardHandler),
+			Name: "a", Every: time.Hour, Retry: backoff.Policy{First: time.Hour, Most: time.Hour}, Wake: wake,
+			Logger: slog.New(slog.DiscardHandler),
 			Do: times(&at, func(n int) error {
 				if n == 2 {
 					return errDown
@@ -195,7 +198,10 @@ func TestJob_limits_each_run(t *testing.T) {
 		runs(t, 90*time.Second, &job.Job{
 			Name: "a", Every: time.Minute, Timeout: 10 * time.Second, Logger: slog.New(slog.DiscardHandler),
 			Note:  func(err error) { ends = append(ends, err) },
-			Retry: backoff.Policy{First: time.Minute, Most: time.Minute}, Do: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+			Retry: backoff.Policy{First: time.Minute, Most: time.Minute}, Do: func(ctx context.Context) error {
+				<-ctx.Done()
+				return ctx.Err()
+			},
 		})
 		if len(ends) == 0 || !errors.Is(ends[0], context.DeadlineExceeded) {
 			t.Errorf("runs ended with %v", ends)

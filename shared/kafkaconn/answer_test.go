@@ -46,7 +46,8 @@ func example(t testing.TB, key protocol.ApiKey, version int16) []byte {
 	fill(msg.Elem())
 	if inner := msg.Elem().FieldByName("Assignments"); inner.IsValid() {
 		data, err := protocol.Marshal(consumer.MaxVersionSupported, consumer.Assignment{
-			Version: 1, AssignedPartitions: []consumer.TopicPartition{{Topic: "clicks", Partitions: []int32{0, 1, 2}}}, UserData: []byte("u"),
+			Version: 1, AssignedPartitions: []consumer.TopicPartition{{Topic: "clicks", Partitions: []int32{0, 1, 2}}},
+			UserData: []byte("u"),
 		})
 		testkit.Must(t, err)
 		inner.SetBytes(data)

@@ -158,7 +158,8 @@ func TestConn_survives_flipped_bits(t *testing.T) {
 			&kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.FirstOffsetOf(0), kafka.LastOffsetOf(1)}}})
 		try(err)
 		_, err = c.Client().Produce(ctx, &kafka.ProduceRequest{
-			Topic: topic, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte("click"))}),
+			Topic: topic, RequiredAcks: kafka.RequireAll,
+			Records: kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte("click"))}),
 		})
 		try(err)
 		// The requests of a group, on connections like those of a group.

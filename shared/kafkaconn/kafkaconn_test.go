@@ -253,7 +253,8 @@ func TestPrepare_says_what_is_wrong_with_a_topic(t *testing.T) {
 	} {
 		topic := fmt.Sprintf("wrong.%d.%s", i, rand.Text())
 		res, err := admin.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
-			Topic: topic, NumPartitions: 1, ReplicationFactor: 1, ConfigEntries: []kafka.ConfigEntry{{ConfigName: c.name, ConfigValue: c.value}},
+			Topic: topic, NumPartitions: 1, ReplicationFactor: 1,
+			ConfigEntries: []kafka.ConfigEntry{{ConfigName: c.name, ConfigValue: c.value}},
 		}}})
 		if err == nil {
 			err = res.Errors[topic]

@@ -87,7 +87,8 @@ func oneRegion(brokers []string, owner map[string]string) error {
 		switch {
 		case !known:
 			return fmt.Errorf(
-				"KAFKA_BROKERS: %s is in no region of KAFKA_REGIONS, so nothing would read what the API writes there: add it to its region", b)
+				"KAFKA_BROKERS: %s is in no region of KAFKA_REGIONS, so nothing would read what the API writes there: add it to its region",
+				b)
 		case home != "" && name != home:
 			return fmt.Errorf("KAFKA_BROKERS: must be brokers of one region, but KAFKA_REGIONS has them in %s and %s", home, name)
 		}

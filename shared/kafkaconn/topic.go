@@ -86,7 +86,8 @@ func (c *Conn) create(ctx context.Context, brokers int) error {
 	name := c.settings.FullTopic()
 	if !c.settings.CreateTopic {
 		return fmt.Errorf(
-			"kafka: topic %s does not exist, and KAFKA_CREATE_TOPIC is false: create the topic, or set KAFKA_CREATE_TOPIC to true: %w", name,
+			"kafka: topic %s does not exist, and KAFKA_CREATE_TOPIC is false: create the topic, or set KAFKA_CREATE_TOPIC to true: %w",
+			name,
 			kafka.UnknownTopicOrPartition)
 	}
 	factor := max(1, min(replicas, brokers))
@@ -115,7 +116,8 @@ func (c *Conn) create(ctx context.Context, brokers int) error {
 	case err == nil, errors.Is(err, kafka.TopicAlreadyExists): // another process was first
 		return nil
 	case errors.Is(err, kafka.TopicAuthorizationFailed), errors.Is(err, kafka.ClusterAuthorizationFailed):
-		return fmt.Errorf("kafka: topic %s does not exist and KAFKA_USERNAME may not create it: create it, or allow the user to: %w", name, err)
+		return fmt.Errorf("kafka: topic %s does not exist and KAFKA_USERNAME may not create it: create it, or allow the user to: %w", name,
+			err)
 	}
 	return fmt.Errorf("kafka: create topic %s: %w", name, err)
 }
@@ -170,7 +172,8 @@ func (c *Conn) examine(ctx context.Context, t kafka.Topic, brokers int) (warning
 	if ms, ok := number(config, "retention.ms"); ok && ms >= 0 {
 		switch kept := time.Duration(min(ms, 1<<40)) * time.Millisecond; {
 		case kept < minRetention:
-			refuse("retention.ms is %d (%v), so a short outage of the readers loses clicks: set it to %d (7 days)", ms, kept, week.Milliseconds())
+			refuse("retention.ms is %d (%v), so a short outage of the readers loses clicks: set it to %d (7 days)", ms, kept,
+				week.Milliseconds())
 		case kept < week:
 			warn("retention.ms is %d (%v): clicks that are not read in time are lost; set it to %d (7 days)", ms, kept, week.Milliseconds())
 		}
@@ -189,7 +192,8 @@ func (c *Conn) examine(ctx context.Context, t kafka.Topic, brokers int) (warning
 	if n, ok := number(config, "min.insync.replicas"); ok {
 		switch {
 		case n > int64(factor):
-			refuse("min.insync.replicas is %d and the topic has %d replicas, so it accepts no messages: set it to %d", n, factor, max(1, factor-1))
+			refuse("min.insync.replicas is %d and the topic has %d replicas, so it accepts no messages: set it to %d", n, factor,
+				max(1, factor-1))
 		case n < 2 && factor >= 3:
 			warn("min.insync.replicas is %d: a click can be acknowledged by one broker and be lost with it; set it to 2", n)
 		}

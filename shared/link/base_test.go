@@ -9,7 +9,8 @@ import (
 func TestParseBaseURL(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"https://sho.rt": "https://sho.rt", "http://localhost:8080/": "http://localhost:8080", "https://[2001:db8::1]//": "https://[2001:db8::1]",
+		"https://sho.rt": "https://sho.rt", "http://localhost:8080/": "http://localhost:8080",
+		"https://[2001:db8::1]//": "https://[2001:db8::1]",
 	} {
 		if u, err := link.ParseBaseURL(in); err != nil || u.String() != want {
 			t.Errorf("%q: %v, %v", in, u, err)

@@ -76,7 +76,8 @@ func readHost(s string) (host, error) {
 	}
 	// Browsers read a host whose last label is a number, in any base, as an IPv4 address.
 	last := labels[len(labels)-1]
-	if hex, ok := strings.CutPrefix(last, "0x"); strings.Trim(last, "0123456789") == "" || ok && strings.Trim(hex, "0123456789abcdef") == "" {
+	if hex, ok := strings.CutPrefix(last, "0x"); strings.Trim(last, "0123456789") == "" || ok &&
+		strings.Trim(hex, "0123456789abcdef") == "" {
 		addr, err := netip.ParseAddr(name)
 		if err != nil {
 			return host{}, errDestinationIPv4

@@ -41,7 +41,8 @@ func FuzzValidSlug(f *testing.F) {
 
 func TestReserved(t *testing.T) {
 	t.Parallel()
-	for _, s := range []string{"api", "API", "Static", "health", "healthz", "readyz", "metrics", "favicon.ico", "ROBOTS.TXT", "info", "verify",
+	for _, s := range []string{"api", "API", "Static", "health", "healthz", "readyz", "metrics", "favicon.ico", "ROBOTS.TXT",
+		"info", "verify",
 		"console", "aDmin", "login"} {
 		if !link.Reserved(s) {
 			t.Errorf("%q is not reserved", s)

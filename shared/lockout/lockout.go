@@ -152,7 +152,8 @@ func (r Report) Validate() error {
 	}
 	for _, a := range r.Clients {
 		if !a.valid() || a.Count > maxCount || a.Count < -maxCount || a.AgoMs < 0 || a.AgoMs > maxAgo {
-			return errors.New("a client in a report must have a link, an IPv4 address or the first address of an IPv6 /64, a count and an age")
+			return errors.New(
+				"a client in a report must have a link, an IPv4 address or the first address of an IPv6 /64, a count and an age")
 		}
 	}
 	return nil

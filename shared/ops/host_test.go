@@ -42,14 +42,16 @@ func TestA9_memoryLimit(t *testing.T) {
 		"host": {map[string]string{"proc/meminfo": host}, 8000000 << 10},
 		"container": {map[string]string{"proc/meminfo": host, "proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "536870912\n"},
 			512 << 20},
-		"without limits": {map[string]string{"proc/meminfo": host, "proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max": "max\n"},
+		"without limits": {map[string]string{"proc/meminfo": host, "proc/self/cgroup": "0::/a/b\n",
+			"sys/fs/cgroup/a/b/memory.max": "max\n"},
 			8000000 << 10},
 		"group above": {map[string]string{
 			"proc/meminfo": host, "proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max": "max\n",
 			"sys/fs/cgroup/a/memory.max": "1073741824\n",
 		}, 1 << 30},
 		"version 1": {map[string]string{
-			"proc/meminfo": host, "proc/self/cgroup": "5:cpu:/x\n4:memory:/x\n", "sys/fs/cgroup/memory/x/memory.limit_in_bytes": "268435456\n",
+			"proc/meminfo": host, "proc/self/cgroup": "5:cpu:/x\n4:memory:/x\n",
+			"sys/fs/cgroup/memory/x/memory.limit_in_bytes": "268435456\n",
 		}, 256 << 20},
 		"nothing known": {nil, 0},
 	} {

@@ -91,7 +91,8 @@ type Server struct {
 func Listen(addr string, log *slog.Logger) (*Server, error) {
 	s := &Server{Registry: prometheus.NewRegistry(), log: log, extra: map[string]http.Handler{}}
 	s.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "shortline_build_info", Help: "Version of the running build, as a label; always 1.",
+	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "shortline_build_info",
+		Help:        "Version of the running build, as a label; always 1.",
 		ConstLabels: prometheus.Labels{"version": Version}})
 	info.Set(1)
 	s.Registry.MustRegister(info)
@@ -177,9 +178,10 @@ func (s *Server) named(next http.Handler) http.Handler {
 		host = strings.TrimSuffix(strings.ToLower(host), ".")
 		_, err := netip.ParseAddr(strings.Trim(host, "[]"))
 		// Without a host in OPS_ADDR, the flag -healthy sends no host name. Browsers always send one.
-		if err == nil || host == "" || host == "localhost" || strings.EqualFold(host, s.own) || slices.ContainsFunc(s.Hosts, func(h string) bool {
-			return strings.EqualFold(h, host)
-		}) {
+		if err == nil || host == "" || host == "localhost" || strings.EqualFold(host, s.own) ||
+			slices.ContainsFunc(s.Hosts, func(h string) bool {
+				return strings.EqualFold(h, host)
+			}) {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -83,9 +83,11 @@ func TestLow_OperatorsPortNamesAndProfiles(t *testing.T) {
 		go func() { done <- s.Run(ctx) }()
 		_, port, _ := strings.Cut(s.Addr(), ":")
 		for host, want := range map[string]int{
-			"127.0.0.1:" + port: 200, "127.0.0.1": 200, "[::1]:" + port: 200, "10.1.2.3:9090": 200, "localhost:" + port: 200, "LOCALHOST": 200,
+			"127.0.0.1:" + port: 200, "127.0.0.1": 200, "[::1]:" + port: 200, "10.1.2.3:9090": 200, "localhost:" + port: 200,
+			"LOCALHOST":   200,
 			"edge-1:9090": 200, "EDGE-1": 200, ":" + port: 200,
-			"evil.example": 421, "evil.example:" + port: 421, "127.0.0.1.evil.example:" + port: 421, "localhost.evil.example": 421, "edge-10": 421,
+			"evil.example": 421, "evil.example:" + port: 421, "127.0.0.1.evil.example:" + port: 421, "localhost.evil.example": 421,
+			"edge-10": 421,
 		} {
 			for _, path := range []string{"/metrics", "/healthz", "/readyz", "/debug/pprof/cmdline"} {
 				req, err := http.NewRequest("GET", "http://"+s.Addr()+path, nil)

@@ -361,7 +361,8 @@ func FuzzContains(f *testing.F) {
 			var v visitor
 			v.facts[rule.FieldReferer] = s
 			positive, negated := strings.CutPrefix(op, "not_")
-			if got, want := compile(t, leaf("referer", op, string(value)), nil).Eval(&v), naiveText(positive, s, want) != negated; got != want {
+			if got, want := compile(t, leaf("referer", op, string(value)), nil).Eval(&v),
+				naiveText(positive, s, want) != negated; got != want {
 				t.Fatalf("%q %s %q: %v", s, op, value, got)
 			}
 		}

@@ -147,7 +147,8 @@ func (a author) special(typ string) (op string, value any) {
 		// Dates of the same form, and an hour at least between them.
 		layout := pick(a, time.RFC3339, "2006-01-02T15:04")
 		first, more := a.Int64N(2_000_000_000), 3600+a.Int64N(2_000_000_000)
-		return op, map[string]any{"start": time.Unix(first, 0).Format(layout), "end": time.Unix(first+more, 0).Format(layout), "timezone": zone}
+		return op, map[string]any{"start": time.Unix(first, 0).Format(layout), "end": time.Unix(first+more, 0).Format(layout),
+			"timezone": zone}
 	case a.IntN(2) == 0:
 		return op, a.date()
 	case op == "before" && a.IntN(2) == 0:
@@ -251,7 +252,8 @@ func TestParse_special_types_name_their_problems(t *testing.T) {
 		{"continent", "in", `["EU","Europe"]`, []string{in + ".1", "value must be one of AF, AN, AS, EU, NA, OC, SA"}},
 		{"visitor", "equals", `"old"`, []string{in, "value must be new or returning"}},
 		{"query", "equals", `"ref"`, []string{in, "value must be {name, value} with the name of a query parameter"}},
-		{"query", "equals", `{}`, []string{in + ".name", "name is required: the name of a query parameter", in + ".value", "value is required"}},
+		{"query", "equals", `{}`, []string{in + ".name", "name is required: the name of a query parameter", in + ".value",
+			"value is required"}},
 		{"query", "equals", `{"name":7,"value":["a"]}`, []string{in + ".name", "name must be a string",
 			in + ".value", "operator 'equals' takes one string; use 'in' or 'not_in' for a list"}},
 		{"query", "equals", `{"name":"` + strings.Repeat("n", 101) + `","value":"a","other":1}`, []string{
@@ -261,7 +263,8 @@ func TestParse_special_types_name_their_problems(t *testing.T) {
 		{"date", "before", `"2026-02-30"`, []string{in, "value must be" + date}},
 		{"date", "between", `"2026-12-24"`, []string{in, "value must be {start, end} with dates"}},
 		{"date", "between", `{"start":"2026-12-24","timezone":"Mars/Olympus"}`, []string{
-			in + ".timezone", "timezone must be the name of a time zone (IANA), such as Europe/Berlin", in + ".end", "end is required:" + date}},
+			in + ".timezone", "timezone must be the name of a time zone (IANA), such as Europe/Berlin", in + ".end",
+			"end is required:" + date}},
 		{"date", "between", `{"start":"2026-12-24","end":"2026-12-24"}`, []string{in + ".end", "end must be later than start"}},
 		{"date", "after", `{"start":"2026-12-24","end":"2026-12-25"}`,
 			[]string{in + ".end", "operator 'after' takes one date; leave out end, or use 'between'"}},

@@ -144,7 +144,8 @@ func (p *parser) fields(v *value, at *path) fields {
 		case "items":
 			to, sort = &f.items, &f.groupKeys
 		default:
-			p.report(at.child(clip(key)), "key '%s' is not known; a condition has type, operator and value, a group operator and conditions",
+			p.report(at.child(clip(key)),
+				"key '%s' is not known; a condition has type, operator and value, a group operator and conditions",
 				clip(key))
 			continue
 		}

@@ -102,7 +102,8 @@ func TestParse_names_every_problem_and_its_place(t *testing.T) {
 			"must be a group {operator: AND or OR, conditions: […]}; put the condition into its list"}},
 		{`{"operator":"AND","conditions":[{"type":"os","operator":"AND","items":[]}]}`, []string{in,
 			"must be either a condition {type, operator, value} or a group {operator, conditions}, not both"}},
-		{`{"operator":"AND","conditions":["os"]}`, []string{in, "must be a condition {type, operator, value} or a group {operator, conditions}"}},
+		{`{"operator":"AND","conditions":["os"]}`,
+			[]string{in, "must be a condition {type, operator, value} or a group {operator, conditions}"}},
 		{`{"operator":"AND","logicalOperator":"AND","conditions":[],"items":[],"x\ny":0}`, []string{
 			"conditions.x\uFFFDy", "key 'x\uFFFDy' is not known; a condition has type, operator and value, a group operator and conditions",
 			"conditions.logicalOperator", "logicalOperator means the same as operator; give one of them",
@@ -133,10 +134,12 @@ func TestParse_names_every_problem_and_its_place(t *testing.T) {
 		{leaf("time", "after", `{"start":"09:00","start":"10:00"}`), []string{in + ".value.start", "start must not be given twice"}},
 		{leaf("day_of_week", "in", `[1,8,"x",1.5,-1]`), []string{in + ".value.1", aDay, in + ".value.2", aDay, in + ".value.3", aDay,
 			in + ".value.4", aDay}},
-		{leaf("day_of_week", "equals", `[1,2]`), []string{in + ".value", "operator 'equals' takes one day; use 'in' or 'not_in' for a list"}},
+		{leaf("day_of_week", "equals", `[1,2]`),
+			[]string{in + ".value", "operator 'equals' takes one day; use 'in' or 'not_in' for a list"}},
 		{leaf("day_of_week", "in", `{"timezone":"UTC"}`),
 			[]string{in + ".value.days", "days is required: a list of days from 1 (Monday) to 7 (Sunday)"}},
-		{leaf("day_of_week", "in", `true`), []string{in + ".value", "value must be a day from 1 (Monday) to 7 (Sunday), or a list of them"}},
+		{leaf("day_of_week", "in", `true`),
+			[]string{in + ".value", "value must be a day from 1 (Monday) to 7 (Sunday), or a list of them"}},
 	} {
 		var want rule.Problems
 		for i := 0; i < len(c.want); i += 2 {

@@ -143,7 +143,8 @@ func TestPossible(t *testing.T) {
 		{`{"operator":"AND","conditions":[{"type":"visitor","operator":"equals",` +
 			`"value":"new"},{"type":"region","operator":"equals","value":"Bavaria"}]}`, rule.Fails, nil},
 		{`{"operator":"AND","conditions":[{"type":"query","operator":"equals",` +
-			`"value":{"name":"a","value":"b"}},{"type":"visitor","operator":"equals","value":"new"}]}`, rule.Open, []string{"query", "visitor"}},
+			`"value":{"name":"a","value":"b"}},{"type":"visitor","operator":"equals","value":"new"}]}`, rule.Open,
+			[]string{"query", "visitor"}},
 	} {
 		p := compile(t, c.conditions, nil)
 		if got, open := p.Possible(known); got != c.want || !slices.Equal(open.Names(), c.open) {

@@ -210,7 +210,8 @@ func TestSet_asks_once(t *testing.T) {
 		t.Fatalf("rule %d", got)
 	}
 	// One condition on the device in all ten rules, and in each rule one on the language and one on the country.
-	if got := fmt.Sprint(v.asked); got != fmt.Sprint(map[rule.Field]int{rule.FieldDevice: 1, rule.FieldLanguage: 10, rule.FieldCountry: 10}) {
+	if got := fmt.Sprint(v.asked); got != fmt.Sprint(map[rule.Field]int{rule.FieldDevice: 1, rule.FieldLanguage: 10,
+		rule.FieldCountry: 10}) {
 		t.Errorf("asked for %v", got)
 	}
 }

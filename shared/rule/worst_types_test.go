@@ -26,14 +26,16 @@ func addSpecial(all map[string]attack) {
 	}, one(&visitor{ip: netip.MustParseAddr("10.255.255.255")})}
 	all["dates"] = attack{func(_ author, number int) (leaves []map[string]any) {
 		for i := range 100 {
-			leaves = append(leaves, map[string]any{"type": "date", "operator": "before", "value": fmt.Sprintf("%04d-01-01T00:00:%02dZ", 1000+i,
-				number%60)})
+			leaves = append(leaves, map[string]any{"type": "date", "operator": "before",
+				"value": fmt.Sprintf("%04d-01-01T00:00:%02dZ", 1000+i,
+					number%60)})
 		}
 		return leaves
 	}, one(&visitor{now: 1_780_000_000_000})}
 	all["percentages"] = attack{func(_ author, number int) (leaves []map[string]any) {
 		for i := range 100 {
-			leaves = append(leaves, map[string]any{"type": "percentage", "operator": "less_than", "value": fmt.Sprintf("%d.%04d", number, i+1)})
+			leaves = append(leaves, map[string]any{"type": "percentage", "operator": "less_than",
+				"value": fmt.Sprintf("%d.%04d", number, i+1)})
 		}
 		return leaves
 	}, one(&visitor{share: ^uint64(0)})}
@@ -48,8 +50,9 @@ func addSpecial(all map[string]attack) {
 					}
 					text = list
 				}
-				leaves = append(leaves, map[string]any{"type": "query", "operator": op, "value": map[string]any{"name": fmt.Sprint("n", i%10),
-					"value": text}})
+				leaves = append(leaves, map[string]any{"type": "query", "operator": op,
+					"value": map[string]any{"name": fmt.Sprint("n", i%10),
+						"value": text}})
 			}
 			return leaves
 		}, one(namedParams(strings.Repeat("Σ", 127)))}

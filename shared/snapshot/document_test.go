@@ -33,9 +33,11 @@ func everything() link.Record {
 			{ID: link.ID{4}, Name: strings.Repeat("long ", 60), Target: "https://two.example", Conditions: []byte(`{}`)},
 			{},
 		},
-		Variants: []link.Variant{{ID: link.ID{5}, Target: "https://a.example", Weight: 100}, {}, {ID: link.ID{6}, Target: "https://b.example"}},
+		Variants: []link.Variant{{ID: link.ID{5}, Target: "https://a.example", Weight: 100}, {},
+			{ID: link.ID{6}, Target: "https://b.example"}},
 		Preview:  link.Preview{Title: "og", Description: "d", ImageURL: "https://i.example/x.png", TwitterCard: "summary"},
-		StartsAt: 1800000000001, ExpiredURL: "https://example.com/over", Code: 308, Limit: link.Limit{Since: 1700000000500, Clicks: 1 << 35},
+		StartsAt: 1800000000001, ExpiredURL: "https://example.com/over", Code: 308,
+		Limit:            link.Limit{Since: 1700000000500, Clicks: 1 << 35},
 		TrackConversions: true, ClickParameter: "cid", Stickiness: link.StickyHash,
 	}
 }
@@ -271,7 +273,8 @@ func BenchmarkDocument(b *testing.B) {
 	records := make([]link.Record, n)
 	for i := range records {
 		records[i] = plain(i)
-		records[i].Destination = fmt.Sprintf("https://shop%d.example.com/products/%x/item-%d?utm_source=mail&session=%016x", i%5000, i*7919, i,
+		records[i].Destination = fmt.Sprintf("https://shop%d.example.com/products/%x/item-%d?utm_source=mail&session=%016x",
+			i%5000, i*7919, i,
 			uint64(i)*0x9e3779b97f4a7c15)
 	}
 	var doc []byte

@@ -182,7 +182,8 @@ func DecodeHosts(b []byte, keys Keys) (h Hosts, rest []byte, err error) {
 func (h *Hosts) check() error {
 	for i := range h.Hosts {
 		host := &h.Hosts[i]
-		if !hostName(host.Name) || host.HSTS < 0 || host.Certificate != nil && (len(host.Certificate.Chain) == 0 || host.Certificate.Key == "") {
+		if !hostName(host.Name) || host.HSTS < 0 || host.Certificate != nil &&
+			(len(host.Certificate.Chain) == 0 || host.Certificate.Key == "") {
 			return corrupt("host %q of domain %d", host.Name, host.Domain)
 		}
 		for _, c := range host.Challenges {

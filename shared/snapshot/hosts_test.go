@@ -16,10 +16,12 @@ func someHosts() *snapshot.Hosts {
 	return &snapshot.Hosts{
 		Cursor: snapshot.Cursor{Incarnation: 7, Revision: 42}, Full: true,
 		Hosts: []snapshot.Host{
-			{Name: "go.acme.com", Domain: 1, RootURL: "https://acme.com/", NotFoundURL: "https://acme.com/404", ExpiredURL: "https://acme.com/gone",
-				HSTS: 31536000},
+			{Name: "go.acme.com", Domain: 1, RootURL: "https://acme.com/", NotFoundURL: "https://acme.com/404",
+				ExpiredURL: "https://acme.com/gone",
+				HSTS:       31536000},
 			{
-				Name: "xn--bcher-kva.example", Domain: 2, AppleAppSite: json.RawMessage(`{"applinks":{}}`), AssetLinks: json.RawMessage(`[]`),
+				Name: "xn--bcher-kva.example", Domain: 2, AppleAppSite: json.RawMessage(`{"applinks":{}}`),
+				AssetLinks:  json.RawMessage(`[]`),
 				Certificate: &snapshot.Certificate{Chain: [][]byte{{1, 2}, {3}}, Key: "sealed"},
 				Challenges:  []snapshot.Challenge{{Token: "t", KeyAuthorization: "t.thumbprint"}},
 			},
@@ -50,7 +52,8 @@ func TestHosts_round_trip(t *testing.T) {
 			t.Errorf("%s: %+v, %q, %v", name, got, rest, err)
 		}
 	}
-	if _, _, err := snapshot.DecodeHosts(snapshot.AppendHosts(nil, want, snapshot.SigningKey{}), keys); !errors.Is(err, snapshot.ErrUnsigned) {
+	if _, _, err := snapshot.DecodeHosts(snapshot.AppendHosts(nil, want, snapshot.SigningKey{}), keys); !errors.Is(err,
+		snapshot.ErrUnsigned) {
 		t.Errorf("an unsigned list: %v", err)
 	}
 }

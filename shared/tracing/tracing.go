@@ -128,7 +128,8 @@ func New(cfg Config) (*Traces, error) {
 		return nil, fmt.Errorf("create the trace exporter: %w", err)
 	}
 	e := &exporter{SpanExporter: out, log: cfg.Logger, sent: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "shortline_tracing_spans_total", Help: "Spans that the collector accepted (sent) and that could not be delivered to it (failed).",
+		Name: "shortline_tracing_spans_total",
+		Help: "Spans that the collector accepted (sent) and that could not be delivered to it (failed).",
 	}, []string{"result"})}
 	e.sent.WithLabelValues("sent")
 	e.sent.WithLabelValues("failed")

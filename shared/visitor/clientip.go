@@ -17,7 +17,9 @@ type Prefixes []netip.Prefix
 func ParsePrefixes(text string) (Prefixes, error) {
 	var set Prefixes
 	var problems []error
-	for _, entry := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' || r == '\r' }) {
+	for _, entry := range strings.FieldsFunc(text, func(r rune) bool {
+		return r == ',' || r == ' ' || r == '\t' || r == '\n' || r == '\r'
+	}) {
 		p, err := parsePrefix(entry)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%q is neither an address nor a CIDR prefix", entry))

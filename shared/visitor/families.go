@@ -131,14 +131,16 @@ const (
 var forms = []family{
 	formOther: {"", []string{
 		"SmartTV", "SMART-TV", "Smart-TV", "Smart TV", "GoogleTV", "Google TV", "AppleTV", "Apple TV", "Android TV", "AndroidTV",
-		"BRAVIA", "Bravia", "HbbTV", "Web0S", "webOS.TV", "NetCast", "Roku", "CrKey", "MiTV", "MIBOX", "Mi TV", "Viera", "VIERA", "TV Safari",
+		"BRAVIA", "Bravia", "HbbTV", "Web0S", "webOS.TV", "NetCast", "Roku", "CrKey", "MiTV", "MIBOX", "Mi TV", "Viera", "VIERA",
+		"TV Safari",
 		"VIDAA", "Large Screen", "Chromecast", "InettvBrowser", "Opera TV", "AQUOS TV", "PhilipsTV",
 		"; AFTS", "; AFTM", "; AFTT", "; AFTB", "; AFTK", "; AFTN", "; AFTA", "; AFTR", "; AFTW", "; AFTL", "; AFTE", "; AFTG", "; AFTP",
 		"PlayStation", "PLAYSTATION", "Xbox", "Nintendo", "OculusBrowser/", "; Quest", "Pico Neo", "Apple Watch", "watchOS", "Tesla/",
 		"QtCarBrowser",
 	}},
 	formTablet: {"", []string{
-		"iPad", "Tablet", "tablet", "PlayBook", "Kindle", "; KF", "SM-T", "SM-X", "SM-P", "GT-P", "GT-N8", "SHW-M180", "SHW-M380", "SCH-I800",
+		"iPad", "Tablet", "tablet", "PlayBook", "Kindle", "; KF", "SM-T", "SM-X", "SM-P", "GT-P", "GT-N8", "SHW-M180",
+		"SHW-M380", "SCH-I800",
 		"Galaxy Tab", "Nexus 7", "Nexus 9", "Nexus 10", "Pixel C ", "Pixel C)", "Lenovo TB", "; TB-", "; TB3", "; TB1", "; TB5",
 		"Lenovo YT", "YOGA Tab",
 		"MediaPad", "MatePad", "; AGS", "; BAH", "; SCMR", "; MRR-", "; KOB", "; CMR-", "; JDN", "; DBY-", "; BTK-", "; BZT-",

@@ -135,9 +135,11 @@ func TestGeo_nested_layout(t *testing.T) {
 			"1.2.3.130": {Country: "DE", RegionCode: "DE-BE", RegionName: "Land Berlin", City: "Berlin"},
 			"1.2.4.0":   california, "1.3.0.0": {Country: "AU"}, "1.255.255.255": {Country: "AU"}, "2.0.0.0": {},
 			"255.255.254.255": {}, "255.255.255.255": {Country: "ZZ"}, "::ffff:1.2.4.0": california,
-			"2001:db7:ffff::1": {}, "2001:db8::": france, "2001:db8:4:ffff::1": france, "2001:db8:5::1": {Country: "JP", RegionCode: "JP-13",
+			"2001:db7:ffff::1": {}, "2001:db8::": france, "2001:db8:4:ffff::1": france,
+			"2001:db8:5::1": {Country: "JP", RegionCode: "JP-13",
 				RegionName: "Tokyo"},
-			"2001:db8:6::1": {Country: "KR", City: "Seoul"}, "2001:db8:6:1::": france, "2001:db8:ffff:ffff:ffff::": france, "2001:db9::": {},
+			"2001:db8:6::1": {Country: "KR", City: "Seoul"}, "2001:db8:6:1::": france, "2001:db8:ffff:ffff:ffff::": france,
+			"2001:db9::":                 {},
 			"ffff:ffff:ffff:ffff:ffff::": {Country: "YY"}, "::1": {},
 		})
 		if place := g.Lookup(netip.Addr{}); place != (visitor.Place{}) {
@@ -360,7 +362,8 @@ func TestGeo_Lookup_allocates_nothing(t *testing.T) {
 func FuzzOpenGeo(f *testing.F) {
 	f.Add(database(f, "GeoIP2-City", map[string]mmdbtype.Map{"1.2.0.0/16": nested("US", "CA", "California", "San José"),
 		"2001:db8::/32": nested("FR", "", "", "")}, 24))
-	f.Add(database(f, "city", map[string]mmdbtype.Map{"1.2.0.0/16": flat("US", "California", "San José"), "1.2.4.0/24": flat("", "", "")}, 28))
+	f.Add(database(f, "city", map[string]mmdbtype.Map{"1.2.0.0/16": flat("US", "California", "San José"), "1.2.4.0/24": flat("", "", "")},
+		28))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		path := filepath.Join(t.TempDir(), "x.mmdb")
 		testkit.Must(t, os.WriteFile(path, content, 0o600))

@@ -77,7 +77,8 @@ func writeGeoindex(path string, a *geoindex, made []stamp) error {
 	section(raw(a.places))
 	for i := range a.tables {
 		s := &a.tables[i]
-		for _, b := range [][]byte{raw(s.v4.starts), raw(s.v4.places), raw(s.v4.index), raw(s.v6.starts), raw(s.v6.places), raw(s.v6.index)} {
+		for _, b := range [][]byte{raw(s.v4.starts), raw(s.v4.places), raw(s.v4.index), raw(s.v6.starts), raw(s.v6.places),
+			raw(s.v6.index)} {
 			section(b)
 		}
 	}

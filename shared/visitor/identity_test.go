@@ -137,7 +137,8 @@ func shares(t *testing.T, number uint64) []uint64 {
 	var agents [][]byte
 	for i := range 20 {
 		agents = append(agents,
-			fmt.Appendf(nil, "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36",
+			fmt.Appendf(nil,
+				"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36",
 				120+i))
 	}
 	all := make([]uint64, 0, crowd)
@@ -200,7 +201,8 @@ func TestPercentage_of_a_million_visitors(t *testing.T) {
 	var programs []*rule.Program
 	percentages := []float64{0, 0.01, 1, 12.5, 50, 99.9, 100}
 	for _, p := range percentages {
-		g, err := rule.Parse(fmt.Appendf(nil, `{"operator":"AND","conditions":[{"type":"percentage","operator":"less_than","value":%v}]}`, p))
+		g, err := rule.Parse(fmt.Appendf(nil, `{"operator":"AND","conditions":[{"type":"percentage","operator":"less_than","value":%v}]}`,
+			p))
 		testkit.Must(t, err)
 		program, err := rule.Compile(g, rule.Options{})
 		testkit.Must(t, err)

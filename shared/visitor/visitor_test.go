@@ -33,7 +33,8 @@ func TestVisitor_facts(t *testing.T) {
 	t.Parallel()
 	geo, agents := cityDB(t), visitor.NewAgents(64)
 	want := map[rule.Field]string{
-		rule.FieldDevice: "MOBILE", rule.FieldOS: "iOS", rule.FieldBrowser: "Safari", rule.FieldCountry: "US", rule.FieldRegionCode: "US-CA",
+		rule.FieldDevice: "MOBILE", rule.FieldOS: "iOS", rule.FieldBrowser: "Safari", rule.FieldCountry: "US",
+		rule.FieldRegionCode: "US-CA",
 		rule.FieldRegionName: "California", rule.FieldCity: "San José", rule.FieldLanguage: "zh-TW",
 		rule.FieldReferer:   "https://news.example/item?id=1",
 		rule.FieldUTMSource: "s", rule.FieldUTMMedium: "m", rule.FieldUTMCampaign: "c", rule.FieldUTMTerm: "t", rule.FieldUTMContent: "o",

@@ -36,7 +36,8 @@ func TestWorkspaces_in_addresses(t *testing.T) {
 	b.click(`[...document.querySelectorAll('.switcher .panel button')].find((e) => e.textContent.includes('Personal'))`)
 	b.until(`location.search === '' && document.querySelector('.switcher > button').textContent.includes('Personal')`)
 	b.eval(`history.back()`, nil)
-	b.until(`location.search === '?workspace=` + growth + `' && document.querySelector('.switcher > button').textContent.includes('Growth')`)
+	b.until(`location.search === '?workspace=` + growth +
+		`' && document.querySelector('.switcher > button').textContent.includes('Growth')`)
 }
 
 // A page that was opened under another name of this machine goes to the right one. Under a foreign name it says where to go,

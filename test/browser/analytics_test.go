@@ -203,7 +203,8 @@ func TestFault18_referrers_are_grouped_and_nothing_has_no_growth(t *testing.T) {
 	b.until(`document.querySelector('.figures b')?.textContent === '4'`)
 	b.until(`document.querySelector('.figures .change').textContent.trim() === 'before: 0'`)
 	var sites []string
-	b.eval(`[...document.querySelectorAll('[aria-label=Sources] tbody tr')].map((row) => row.innerText.replace(/\s+/g, ' ').trim())`, &sites)
+	b.eval(`[...document.querySelectorAll('[aria-label=Sources] tbody tr')].map((row) => row.innerText.replace(/\s+/g, ' ').trim())`,
+		&sites)
 	if len(sites) != 1 || sites[0] != "Instagram 4 0" {
 		t.Errorf("sites %q", sites)
 	}

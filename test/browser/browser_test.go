@@ -384,5 +384,6 @@ func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithA
 func (b *browser) settle() {
 	b.t.Helper()
 	b.do(chromedp.Evaluate(
-		`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`, nil, awaited))
+		`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`,
+		nil, awaited))
 }

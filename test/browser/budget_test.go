@@ -45,8 +45,9 @@ func (b *browser) many(links int) {
 		urls := make([]map[string]any, min(100, links-at))
 		for i := range urls {
 			n := at + i
-			urls[i] = map[string]any{"originalUrl": fmt.Sprintf("https://example.com/page/%d", n), "customSlug": b.own(fmt.Sprintf("page-%06d", n)),
-				"title": fmt.Sprintf("Page %d", n), "tags": []string{fmt.Sprintf("tag %03d", n%200), fmt.Sprintf("tag %03d", n/7%200)}}
+			urls[i] = map[string]any{"originalUrl": fmt.Sprintf("https://example.com/page/%d", n),
+				"customSlug": b.own(fmt.Sprintf("page-%06d", n)),
+				"title":      fmt.Sprintf("Page %d", n), "tags": []string{fmt.Sprintf("tag %03d", n%200), fmt.Sprintf("tag %03d", n/7%200)}}
 		}
 		b.ask("POST", "/api/urls/bulk", map[string]any{"urls": urls}, nil)
 	}

@@ -16,7 +16,8 @@ func TestConsoleConflict_names_the_person_and_the_time(t *testing.T) {
 	of := "/api/urls/" + link.ID
 	variant := b.post(of+"/variants", map[string]any{"name": "Photos", "weight": 50, "targetUrl": "https://example.com/photos"})
 	bundle := b.post("/api/bundles", map[string]any{"name": "Launch"})
-	hook := b.post("/api/webhooks", map[string]any{"name": "Shop", "url": "https://shop.example.com/hook", "events": []string{"url.created"}})
+	hook := b.post("/api/webhooks", map[string]any{"name": "Shop", "url": "https://shop.example.com/hook",
+		"events": []string{"url.created"}})
 	b.ask("PUT", "/api/auth/me", map[string]any{"name": "Zoe Novak"}, nil)
 	looked := false
 	for _, one := range []struct{ screen, edit, field, path string }{

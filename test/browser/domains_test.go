@@ -129,7 +129,9 @@ func TestDomains_settings(t *testing.T) {
 
 	// An administrator of the system takes the domain out of service, and back.
 	b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("spring"), "domain": b.acme()})
-	testkit.Eventually(t, "the edge serves the link", func() bool { return at(t, b.base, b.acme(), "/"+b.own("spring")) == http.StatusFound })
+	testkit.Eventually(t, "the edge serves the link", func() bool {
+		return at(t, b.base, b.acme(), "/"+b.own("spring")) == http.StatusFound
+	})
 	b.visit("/console/domains/" + d.ID)
 	b.press("Suspend", "links: 1")
 	b.press("Suspend")

@@ -36,8 +36,9 @@ func (b *browser) answerWith(pattern string, status int64, body string) (end fun
 				_ = fetch.FailRequest(e.RequestID, network.ErrorReasonConnectionRefused).Do(target)
 				return
 			}
-			_ = fetch.FulfillRequest(e.RequestID, status).WithResponseHeaders([]*fetch.HeaderEntry{{Name: "Content-Type", Value: "application/json"},
-				{Name: "X-Request-Id", Value: "request-of-the-test"}}).
+			_ = fetch.FulfillRequest(e.RequestID, status).
+				WithResponseHeaders([]*fetch.HeaderEntry{{Name: "Content-Type", Value: "application/json"},
+					{Name: "X-Request-Id", Value: "request-of-the-test"}}).
 				WithBody(base64.StdEncoding.EncodeToString([]byte(body))).Do(target)
 		}()
 	})
@@ -84,7 +85,8 @@ func TestFault06_errors_are_inside_the_dialog(t *testing.T) {
 		body, text string
 	}{
 		{0, "", "cannot be reached"},
-		{500, `{"statusCode":500,"message":"Something went wrong on the server.","requestId":"request-of-the-test"}`, "request-of-the-test"},
+		{500, `{"statusCode":500,"message":"Something went wrong on the server.","requestId":"request-of-the-test"}`,
+			"request-of-the-test"},
 	} {
 		end := b.answerWith("/api/urls", failure.status, failure.body)
 		b.press("Create link")
@@ -127,7 +129,8 @@ func TestFault10_many_links_at_once(t *testing.T) {
 	b.many(120)
 	b.visit("/console/links?sort=slug")
 	b.until(`document.querySelectorAll('li.link .pick input').length > 5`)
-	box := func(n int) string { return fmt.Sprintf(`li.link:nth-child(%d) .pick input`, n+1) } // the first child keeps the place of rows above
+	// the first child keeps the place of rows above
+	box := func(n int) string { return fmt.Sprintf(`li.link:nth-child(%d) .pick input`, n+1) }
 	badges := func(n int) {
 		b.t.Helper()
 		b.until(fmt.Sprintf(`document.querySelectorAll('li.link .badge').length === %d`, n))
@@ -210,7 +213,8 @@ func TestFault16_rows_say_what_is_special(t *testing.T) {
 	b.sees("Starts")
 	for _, part := range []string{".pick", ".name", ".clicks"} {
 		b.until(fmt.Sprintf(
-			`new Set([...document.querySelectorAll('li.link %s')].map((e) => Math.round(e.getBoundingClientRect()['%s']))).size === 1`, part,
+			`new Set([...document.querySelectorAll('li.link %s')].map((e) => Math.round(e.getBoundingClientRect()['%s']))).size === 1`,
+			part,
 			map[bool]string{true: "right", false: "left"}[part == ".clicks"]))
 	}
 	b.until(`new Set([...document.querySelectorAll('li.link')].map((e) => Math.round(e.getBoundingClientRect().height))).size === 1`)

@@ -34,7 +34,8 @@ func TestF6_sentences_of_the_server_are_German(t *testing.T) {
 	b := newConsole(t)
 	u := b.made(map[string]any{"originalUrl": "https://shop.example.com/photos", "customSlug": b.own("shoes"), "title": "Shoes"})
 	for _, name := range []string{"Photos", "Video"} {
-		b.ask("POST", "/api/urls/"+u.ID+"/variants", map[string]any{"name": name, "weight": 50, "targetUrl": "https://shop.example.com/" + name},
+		b.ask("POST", "/api/urls/"+u.ID+"/variants",
+			map[string]any{"name": name, "weight": 50, "targetUrl": "https://shop.example.com/" + name},
 			nil)
 	}
 	b.ask("PUT", "/api/urls/"+u.ID, map[string]any{"isABTesting": true}, nil)
@@ -91,7 +92,8 @@ func TestF6_sentences_of_the_server_are_German(t *testing.T) {
 	end()
 
 	// A webhook that fails.
-	hook := b.post("/api/webhooks", map[string]any{"name": "Shop", "url": "https://shop.example.com/hook", "events": []string{"url.created"}})
+	hook := b.post("/api/webhooks", map[string]any{"name": "Shop", "url": "https://shop.example.com/hook",
+		"events": []string{"url.created"}})
 	var webhook map[string]any
 	b.ask("GET", "/api/webhooks/"+hook, nil, &webhook)
 	webhook["totalSent"], webhook["failureStreak"], webhook["lastError"] = 3, 3, "The receiver answered 500 Internal Server Error."

@@ -172,7 +172,8 @@ func (b *browser) ends(fields map[string]any) {
 	for ahead := time.Second; status != http.StatusCreated; ahead *= 2 {
 		fields["expiresAt"] = time.Now().Add(ahead).UTC().Format(time.RFC3339Nano)
 		var text string
-		if status, text = b.try("POST", "/api/urls", fields); status != http.StatusCreated && !strings.Contains(text, "must lie in the future") {
+		if status, text = b.try("POST", "/api/urls", fields); status != http.StatusCreated &&
+			!strings.Contains(text, "must lie in the future") {
 			b.t.Fatalf("a link that ends: %d %s", status, text)
 		}
 	}

@@ -113,7 +113,8 @@ func (k *keycloakServer) do(method, address string, body any) string {
 func (k *keycloakServer) person(name string, verified bool) string {
 	k.t.Helper()
 	return k.do("POST", k.realm+"/users", map[string]any{
-		"username": name, "email": name + "@example.com", "emailVerified": verified, "firstName": name, "lastName": "Example", "enabled": true,
+		"username": name, "email": name + "@example.com", "emailVerified": verified, "firstName": name, "lastName": "Example",
+		"enabled":     true,
 		"credentials": []map[string]any{{"type": "password", "value": password, "temporary": false}},
 	})
 }

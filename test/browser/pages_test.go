@@ -67,7 +67,8 @@ func TestPages(t *testing.T) {
 		b.do(chromedp.Reload())
 		b.until(`document.querySelector('li.link .siteicon')`)
 		b.do(chromedp.Evaluate(
-			`new Promise((done) => setTimeout(() => done((document.querySelector('.siteicon img')?.naturalWidth ?? 0) > 0), 300))`, &shown, awaited))
+			`new Promise((done) => setTimeout(() => done((document.querySelector('.siteicon img')?.naturalWidth ?? 0) > 0), 300))`,
+			&shown, awaited))
 		return shown
 	})
 

@@ -85,7 +85,8 @@ func day(t *testing.T, r *rand.Rand, base string, visits int) {
 		for i, b := 3, uint32(r.IntN(150))*104729%(1<<(32-network.Bits())); b > 0; i, b = i-1, b>>8 {
 			address[i] |= byte(b)
 		}
-		request(t, "GET", base+"/"+link.slug+origin.query, map[string]string{"User-Agent": agents[r.IntN(len(agents))], "Referer": origin.referer,
+		request(t, "GET", base+"/"+link.slug+origin.query, map[string]string{"User-Agent": agents[r.IntN(len(agents))],
+			"Referer":         origin.referer,
 			"X-Forwarded-For": netip.AddrFrom4(address).String()})
 	}
 }
@@ -103,7 +104,8 @@ func TestPictures(t *testing.T) {
 	for d := range days {
 		t.Run(fmt.Sprintf("day %d", d+1), func(t *testing.T) {
 			ago := time.Duration(days-1-d) * 24 * time.Hour
-			base := launch(t, shifted, testkit.ClockOffset(-ago), "DATA_DIR="+data, "TRUSTED_PROXIES=127.0.0.0/8", "GEO_DB="+os.Getenv("GEO_DB"),
+			base := launch(t, shifted, testkit.ClockOffset(-ago), "DATA_DIR="+data, "TRUSTED_PROXIES=127.0.0.0/8",
+				"GEO_DB="+os.Getenv("GEO_DB"),
 				"BASE_URL="+publicURL)
 			if d == 0 {
 				createSamples(t, base)
@@ -141,7 +143,8 @@ func createSamples(t *testing.T, base string) {
 	b.signIn(b.email, password)
 	b.sees("No links yet")
 	for _, s := range samples {
-		b.ask("POST", "/api/urls", map[string]any{"originalUrl": s.target, "customSlug": s.slug, "title": s.title, "tags": []string{s.tag}}, nil)
+		b.ask("POST", "/api/urls", map[string]any{"originalUrl": s.target, "customSlug": s.slug, "title": s.title, "tags": []string{s.tag}},
+			nil)
 	}
 }
 

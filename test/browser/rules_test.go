@@ -43,7 +43,8 @@ func (b *browser) center(selector string) (x, y float64) {
 	b.t.Helper()
 	var at []float64
 	b.eval(fmt.Sprintf(
-		`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, selector),
+		`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`,
+		selector),
 		&at)
 	return at[0], at[1]
 }

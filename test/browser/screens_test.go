@@ -63,7 +63,8 @@ func (b *browser) furnish() []screen {
 		{of + "/analytics", "The store", "/api/analytics/*"},
 		{of + "/experiment", "The store", "/api/urls/*"}, {of + "/qr", "QR code", "/api/urls/*"},
 		{of + "/history", "The store", "/api/urls/*/history*"},
-		{"/analytics", "Analytics", "/api/analytics/*"}, {"/live", "Live", ""}, {"/live?tab=recent&link=" + link.ID, "Live", "/api/analytics/*"},
+		{"/analytics", "Analytics", "/api/analytics/*"}, {"/live", "Live", ""},
+		{"/live?tab=recent&link=" + link.ID, "Live", "/api/analytics/*"},
 		{"/missing", "Missing links", "/api/analytics/*"},
 		{"/imports", "Import", "/api/imports*"}, {"/imports/" + file, "campaign.csv", "/api/imports/*"},
 		{"/qr?ids=" + link.ID, "QR codes", "/api/urls*"},
@@ -140,7 +141,8 @@ func TestScreens(t *testing.T) {
 func TestScreens_title_after_a_click(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
-	for _, one := range [][2]string{{"Tags", "Tags"}, {"Bundles", "Bundles"}, {"Tags", "Tags"}, {"Links", "Links"}, {"Bundles", "Bundles"}} {
+	for _, one := range [][2]string{{"Tags", "Tags"}, {"Bundles", "Bundles"}, {"Tags", "Tags"}, {"Links", "Links"},
+		{"Bundles", "Bundles"}} {
 		b.press(one[0])
 		b.until(fmt.Sprintf(`document.querySelector('h1')?.textContent === %q && document.title === %q`, one[1], one[1]+" · Shortline"))
 	}

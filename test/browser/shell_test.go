@@ -30,7 +30,8 @@ func TestConsoleMedium_a_test_fits_a_small_phone_in_German(t *testing.T) {
 	link := b.made(map[string]any{"originalUrl": "https://shop.example.com/photos", "customSlug": b.own("shoes"), "title": "Shoes",
 		"isABTesting": true})
 	for _, name := range []string{"Photos", "Video"} {
-		b.post("/api/urls/"+link.ID+"/variants", map[string]any{"name": name, "targetUrl": "https://shop.example.com/" + name, "weight": 50})
+		b.post("/api/urls/"+link.ID+"/variants", map[string]any{"name": name, "targetUrl": "https://shop.example.com/" + name,
+			"weight": 50})
 	}
 	b.eval(`localStorage.setItem('shortline.language', 'de')`, nil)
 	path := "/console/links/" + link.ID + "/experiment"

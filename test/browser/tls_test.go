@@ -48,7 +48,8 @@ func TestTLS_Chromium_opens_a_link_on_a_custom_domain(t *testing.T) {
 	}
 	secure := testkit.FreeAddr(t)
 	ca := acmetest.Start(t, acmetest.Config{TLSPort: number(secure)})
-	base := standalone(t, fmt.Sprintf("BASE_URL=https://sho.example.com:%d", number(secure)), "TLS_ADDR="+secure, "ACME_EMAIL=ops@example.com",
+	base := standalone(t, fmt.Sprintf("BASE_URL=https://sho.example.com:%d", number(secure)), "TLS_ADDR="+secure,
+		"ACME_EMAIL=ops@example.com",
 		"ACME_DIRECTORY="+ca.Directory, "ACME_CA_FILE="+ca.RootFile, "RESOLVERS="+ca.DNS, "ALLOW_PRIVATE_DESTINATIONS=true")
 	there := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -21,7 +21,8 @@ type front struct{ engine *engine }
 
 // notSettings are URL parameters for the interface, which are not settings of the engine.
 var notSettings = map[string]bool{"query": true, "database": true, "default_format": true, "compress": true, "decompress": true,
-	"client_protocol_version": true, "query_id": true, "quota_key": true, "user": true, "password": true, "network_compression_method": true,
+	"client_protocol_version": true, "query_id": true, "quota_key": true, "user": true, "password": true,
+	"network_compression_method":     true,
 	"network_zstd_compression_level": true, "wait_end_of_query": true}
 
 var errorCode = regexp.MustCompile(`Code: (\d+)\.`)

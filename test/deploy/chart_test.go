@@ -227,7 +227,8 @@ func TestChart_renders_what_Kubernetes_knows(t *testing.T) {
 		"small":  {"Deployment/go-shortline-control-all", "StatefulSet/go-shortline-edge"},
 		"region": {"StatefulSet/go-shortline-edge", "NetworkPolicy/go-shortline-edge"},
 
-		"regions-eu-west":  {"StatefulSet/go-shortline-edge", "Deployment/go-shortline-control-serve", "Deployment/go-shortline-control-ingest"},
+		"regions-eu-west": {"StatefulSet/go-shortline-edge", "Deployment/go-shortline-control-serve",
+			"Deployment/go-shortline-control-ingest"},
 		"regions-us-east":  {"StatefulSet/go-shortline-edge"},
 		"regions-ap-south": {"StatefulSet/go-shortline-edge"},
 	}
@@ -267,9 +268,10 @@ func TestChart_selectors_pick_the_right_pods(t *testing.T) {
 				if picked != want(pod) {
 					t.Errorf("%s: %s selects %s: %v", name, what, pod, picked)
 				}
-				if picked && port.StrVal != "" && !slices.ContainsFunc(template.Spec.Containers[0].Ports, func(p corev1.ContainerPort) bool {
-					return p.Name == port.StrVal
-				}) {
+				if picked && port.StrVal != "" && !slices.ContainsFunc(template.Spec.Containers[0].Ports,
+					func(p corev1.ContainerPort) bool {
+						return p.Name == port.StrVal
+					}) {
 					t.Errorf("%s: %s: %s has no port %s", name, what, pod, port.StrVal)
 				}
 			}
@@ -280,7 +282,8 @@ func TestChart_selectors_pick_the_right_pods(t *testing.T) {
 			return pod == "go-shortline-control-serve" || pod == "go-shortline-control-all"
 		}
 		for service, s := range all[*corev1.Service](r) {
-			want := map[string]func(string) bool{"go-shortline-edge": isEdge, "go-shortline-edge-pods": isEdge, "go-shortline-control": serves,
+			want := map[string]func(string) bool{"go-shortline-edge": isEdge, "go-shortline-edge-pods": isEdge,
+				"go-shortline-control":     serves,
 				"go-shortline-control-ops": isControl}[service]
 			if want == nil {
 				t.Errorf("%s: unexpected service: %s", name, service)
@@ -330,7 +333,8 @@ func TestChart_pods_are_restricted(t *testing.T) {
 			}
 			for _, c := range spec.Containers {
 				sc := c.SecurityContext
-				if *sc.AllowPrivilegeEscalation || !*sc.ReadOnlyRootFilesystem || !slices.Equal(sc.Capabilities.Drop, []corev1.Capability{"ALL"}) {
+				if *sc.AllowPrivilegeEscalation || !*sc.ReadOnlyRootFilesystem ||
+					!slices.Equal(sc.Capabilities.Drop, []corev1.Capability{"ALL"}) {
 					t.Errorf("%s: %s: the container's security context is too weak: %+v", name, pod, sc)
 				}
 				if c.Resources.Limits.Memory().IsZero() || c.Resources.Requests.Cpu().IsZero() || c.Resources.Requests.Memory().IsZero() {
@@ -347,7 +351,8 @@ func TestChart_pods_are_restricted(t *testing.T) {
 				if strings.HasSuffix(pod, "-migrate") {
 					continue
 				}
-				if c.ReadinessProbe == nil || c.LivenessProbe == nil || c.StartupProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" ||
+				if c.ReadinessProbe == nil || c.LivenessProbe == nil || c.StartupProbe == nil ||
+					c.ReadinessProbe.HTTPGet.Path != "/readyz" ||
 					c.LivenessProbe.HTTPGet.Path != "/healthz" {
 					t.Errorf("%s: %s: a probe is missing or requests the wrong path", name, pod)
 				}

@@ -73,7 +73,8 @@ func (d database) url() string { return "postgres://postgres@/postgres?host=" + 
 
 // tool runs a PostgreSQL program as a role of the database.
 func (d database) tool(role string, stdin io.Reader, name string, args ...string) (string, error) {
-	run := exec.Command(filepath.Join(d.bin, name), append([]string{"--host", d.dir, "--username", role, "--dbname", "postgres"}, args...)...)
+	run := exec.Command(filepath.Join(d.bin, name), append([]string{"--host", d.dir, "--username", role, "--dbname", "postgres"},
+		args...)...)
 	run.Stdin = stdin
 	text, err := run.CombinedOutput()
 	if err != nil {
@@ -115,7 +116,8 @@ func (d database) controlAs(env []string, args ...string) string {
 func (d database) links(slugs ...string) {
 	d.t.Helper()
 	for _, slug := range slugs {
-		d.must("INSERT INTO urls (id, user_id, slug, original_url, title, password_hash, created_at, updated_at) VALUES ('" + slug + "', 'u', '" +
+		d.must("INSERT INTO urls (id, user_id, slug, original_url, title, password_hash, created_at, updated_at) VALUES ('" + slug +
+			"', 'u', '" +
 			slug + "', 'https://example.com', 'A title', 'hash', 1, 1)")
 	}
 }

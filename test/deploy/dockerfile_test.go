@@ -68,7 +68,8 @@ func TestDockerfiles_are_alike_and_confined(t *testing.T) {
 				}
 			}
 		}
-		if user != "65532:65532" || !slices.Equal(volumes, []string{"/data"}) || entry != image.name || health != "CMD "+image.name+" -healthy" {
+		if user != "65532:65532" || !slices.Equal(volumes, []string{"/data"}) || entry != image.name || health != "CMD "+image.name+
+			" -healthy" {
 			t.Errorf("%s: user %q, volumes %q, entrypoint %q, health %q", image.name, user, volumes, entry, health)
 		}
 		for _, label := range []string{"title", "description", "version", "revision", "licenses"} {

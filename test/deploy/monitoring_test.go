@@ -79,7 +79,8 @@ func TestOps3_Chart_ships_rules_and_dashboards(t *testing.T) {
 	for _, r := range got["shortline-expected"].Rules {
 		expected[r.Labels["service"]] = r.Expr
 	}
-	if want := map[string]string{"go-shortline-edge-pods": "vector(3)", "go-shortline-control-ops": "vector(5)"}; !reflect.DeepEqual(expected,
+	if want := map[string]string{"go-shortline-edge-pods": "vector(3)",
+		"go-shortline-control-ops": "vector(5)"}; !reflect.DeepEqual(expected,
 		want) {
 		t.Errorf("expected pods: %v, want %v", expected, want)
 	}

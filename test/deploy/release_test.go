@@ -30,7 +30,8 @@ var secretContents = map[string]string{
 	"clickhouse-urls": "main=clickhouse://shortline:x@ch-a:9000/shortline,b=clickhouse://shortline:x@ch-b1:9000,ch-b2:9000/shortline",
 	"otlp-headers":    "authorization=Bearer otlp", "migrate-database-url": "postgres://owner:x@db:5432/shortline",
 	"snapshot-public-keys": strings.Repeat("A", 43) + "=",
-	"jwt-secret":           strings.Repeat("j", 32), "encryption-key": strings.Repeat("e", 32), "edge-tokens": strings.Repeat("t", 32) + "," +
+	"jwt-secret":           strings.Repeat("j", 32), "encryption-key": strings.Repeat("e", 32),
+	"edge-tokens": strings.Repeat("t", 32) + "," +
 		strings.Repeat("u", 32),
 	"edge-token": strings.Repeat("t", 32), "snapshot-signing-key": strings.Repeat("A", 43) + "=", "admin-password": "a-good-password",
 	"media-s3-secret-key": "s3-secret",
@@ -245,7 +246,8 @@ func TestChart_network_policies(t *testing.T) {
 					}
 				}
 			}
-			if strings.HasSuffix(pod, "-edge") && slices.Contains(ports, 5432) || strings.Contains(pod, "control") && !slices.Contains(ports, 5432) {
+			if strings.HasSuffix(pod, "-edge") && slices.Contains(ports, 5432) || strings.Contains(pod, "control") &&
+				!slices.Contains(ports, 5432) {
 				t.Errorf("%s: wrong access of %s to the database; its policy allows the ports %v", name, pod, ports)
 			}
 		}

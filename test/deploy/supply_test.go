@@ -46,7 +46,8 @@ func TestLow_ImagesCanBePinned(t *testing.T) {
 	// A stub for the registry, with digests that differ by name and run.
 	testkit.Must(t,
 		os.WriteFile(filepath.Join(dir, "docker"),
-			[]byte("#!/bin/sh\nfor last; do :; done\necho sha256:$(printf '%s %s' \"$last\" \"$RUN\" | sha256sum | cut -d' ' -f1)\n"), 0o755))
+			[]byte("#!/bin/sh\nfor last; do :; done\necho sha256:$(printf '%s %s' \"$last\" \"$RUN\" | sha256sum | cut -d' ' -f1)\n"),
+			0o755))
 	pin := func(run string, args ...string) (string, error) {
 		cmd := exec.Command(source(t, "deploy/dev/pin-images"), args...)
 		cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "PIN_ROOT="+dir, "RUN="+run)

@@ -37,7 +37,8 @@ func checkTrust(t *testing.T, control string, read func(name string) string) {
 	t.Helper()
 	roots := x509.NewCertPool()
 	roots.AddCert(certificateOf(t, read("edge-ca")))
-	for name, use := range map[string]x509.ExtKeyUsage{"control-cert": x509.ExtKeyUsageServerAuth, "edge-cert": x509.ExtKeyUsageClientAuth} {
+	for name, use := range map[string]x509.ExtKeyUsage{"control-cert": x509.ExtKeyUsageServerAuth,
+		"edge-cert": x509.ExtKeyUsageClientAuth} {
 		opts := x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{use}}
 		if name == "control-cert" {
 			opts.DNSName = control
@@ -95,7 +96,9 @@ func TestM8_Compose(t *testing.T) {
 	file := func(service, setting string) string {
 		path := envOf(p.Services[service])[setting]
 		name := strings.TrimPrefix(path, "/run/secrets/")
-		if path == "" || !slices.ContainsFunc(p.Services[service].Secrets, func(s types.ServiceSecretConfig) bool { return s.Source == name }) {
+		if path == "" || !slices.ContainsFunc(p.Services[service].Secrets, func(s types.ServiceSecretConfig) bool {
+			return s.Source == name
+		}) {
 			t.Fatalf("%s: %s is %q, which is not mounted", service, setting, path)
 		}
 		return secret(t, p, name)
@@ -105,7 +108,8 @@ func TestM8_Compose(t *testing.T) {
 			from := map[string]string{"edge-ca": file(edge, "CONTROL_CA_FILE"), "edge-cert": file(edge, "CONTROL_CERT_FILE"),
 				"edge-key":     file(edge, "CONTROL_KEY_FILE"),
 				"control-cert": file(control, "EDGE_CERT_FILE"), "control-key": file(control, "EDGE_KEY_FILE"),
-				"snapshot-signing-key": file(control, "SNAPSHOT_SIGNING_KEY_FILE"), "snapshot-public-keys": file(edge, "SNAPSHOT_PUBLIC_KEYS_FILE")}
+				"snapshot-signing-key": file(control, "SNAPSHOT_SIGNING_KEY_FILE"),
+				"snapshot-public-keys": file(edge, "SNAPSHOT_PUBLIC_KEYS_FILE")}
 			checkTrust(t, "control", func(name string) string { return from[name] })
 			if file(control, "EDGE_CA_FILE") != from["edge-ca"] {
 				t.Errorf("%s and %s trust different authorities", edge, control)
@@ -189,8 +193,9 @@ func TestM8_Chart(t *testing.T) {
 			env := envOfPod(template)
 			switch {
 			case pod == "go-shortline-edge":
-				if env["CONTROL_URL"] != "https://go-shortline-control:9443" || env["CONTROL_CERT_FILE"] == "" || env["SNAPSHOT_PUBLIC_KEYS"]+
-					env["SNAPSHOT_PUBLIC_KEYS_FILE"] == "" {
+				if env["CONTROL_URL"] != "https://go-shortline-control:9443" || env["CONTROL_CERT_FILE"] == "" ||
+					env["SNAPSHOT_PUBLIC_KEYS"]+
+						env["SNAPSHOT_PUBLIC_KEYS_FILE"] == "" {
 					t.Errorf("%s: wrong settings of the edges: %v", name, env)
 				}
 			case strings.Contains(env["ROLES"], "publish"):

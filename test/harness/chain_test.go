@@ -50,7 +50,9 @@ func (c *chain) newLink(in *fleet.API) fleet.Link {
 func (c *chain) served() {
 	c.t.Helper()
 	for _, e := range c.Edges {
-		testkit.Eventually(c.t, e.Name+" serves all links", func() bool { return e.Metric("shortline_edge_links") == float64(len(c.links)) })
+		testkit.Eventually(c.t, e.Name+" serves all links", func() bool {
+			return e.Metric("shortline_edge_links") == float64(len(c.links))
+		})
 	}
 }
 

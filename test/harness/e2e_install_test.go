@@ -45,7 +45,8 @@ func install(t *testing.T) *installation {
 				in.makeSecrets(t, f)
 				port := testkit.FreeAddr(t)
 				in.ports = append(in.ports, port)
-				env := replace(t, mounted(compose[p], in.secrets), map[string]string{"KAFKA_BROKERS": f.KafkaProxy.Addr(), "EDGE_LISTEN_ADDR": port})
+				env := replace(t, mounted(compose[p], in.secrets), map[string]string{"KAFKA_BROKERS": f.KafkaProxy.Addr(),
+					"EDGE_LISTEN_ADDR": port})
 				// For control migrate, which runs with these settings too.
 				env = append(env, "MIGRATE_DATABASE_URL_FILE="+
 					filepath.Join(in.secrets, filepath.Base(value(t, environment(t, "migrate"), "MIGRATE_DATABASE_URL_FILE"))))
@@ -90,7 +91,8 @@ func install(t *testing.T) *installation {
 func (in *installation) makeSecrets(t *testing.T, f *fleet.Fleet) {
 	t.Helper()
 	runtime := strings.Replace(f.DatabaseURL(), "postgres://postgres@", "postgres://shortline_runtime@", 1)
-	for name, text := range map[string]string{"database_url": f.DatabaseURL(), "runtime_database_url": runtime, "clickhouse_url": f.StoreURL(),
+	for name, text := range map[string]string{"database_url": f.DatabaseURL(), "runtime_database_url": runtime,
+		"clickhouse_url": f.StoreURL(),
 		"admin_password": adminPassword} {
 		testkit.Must(t, os.WriteFile(filepath.Join(in.secrets, name), []byte(text+"\n"), 0o600))
 	}
@@ -125,7 +127,8 @@ func (in *installation) allAgree(t *testing.T) {
 	testkit.Eventually(t, "three edges are up to date and agree", func() bool {
 		revision, edges := in.edgeStates()
 		for _, e := range edges {
-			if !e.IsAlive || e.Lag != 0 || e.StateHash != edges[0].StateHash || e.StateHash == "" || e.SetAsideCount != 0 || e.Refused != nil {
+			if !e.IsAlive || e.Lag != 0 || e.StateHash != edges[0].StateHash || e.StateHash == "" || e.SetAsideCount != 0 ||
+				e.Refused != nil {
 				return false
 			}
 		}

@@ -50,8 +50,9 @@ func (in *installation) storyAt(t *testing.T, api *fleet.API, slug string) {
 	l := api.Create("https://example.com/", map[string]any{"customSlug": slug})
 	var rule struct{ ID string }
 	api.Must("POST", "/api/urls/"+l.ID+"/routing-rules", map[string]any{"name": "iPhones", "priority": 20,
-		"targetUrl":  "https://example.com/ios",
-		"conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "os", "operator": "equals", "value": "iOS"}}}},
+		"targetUrl": "https://example.com/ios",
+		"conditions": map[string]any{"operator": "AND",
+			"conditions": []any{map[string]any{"type": "os", "operator": "equals", "value": "iOS"}}}},
 		201, &rule)
 	api.Must("POST", "/api/urls/"+l.ID+"/routing-rules/from-template", map[string]any{"templateKey": "APP_DOWNLOAD_ANDROID", "priority": 10,
 		"targetUrl": "https://example.com/android"}, 201, nil)

@@ -122,7 +122,8 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 	p := newPlane(t)
 	var records []link.Record
 	for i, slug := range []string{"one", "two", "three"} {
-		records = append(records, link.Record{Num: uint64(i + 1), Owner: 1, Key: slug, Destination: "https://example.com/" + slug, CreatedAt: 1})
+		records = append(records, link.Record{Num: uint64(i + 1), Owner: 1, Key: slug, Destination: "https://example.com/" + slug,
+			CreatedAt: 1})
 	}
 	p.Publish(records...)
 	document, err := p.Document(p.Cursor())
@@ -152,7 +153,8 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 	if p.Forgeries() != 0 || e.Metric("shortline_agent_refused_total") != 0 || e.Metric("shortline_edge_revision") != float64(last) ||
 		e.Metric("shortline_agent_documents_loaded_total") != 1 {
 		t.Errorf("the edge did not apply the newer delta: %d deltas left, %v rejected, revision %v, %v documents loaded", p.Forgeries(),
-			e.Metric("shortline_agent_refused_total"), e.Metric("shortline_edge_revision"), e.Metric("shortline_agent_documents_loaded_total"))
+			e.Metric("shortline_agent_refused_total"), e.Metric("shortline_edge_revision"),
+			e.Metric("shortline_agent_documents_loaded_total"))
 	}
 
 	// The state is valid for the same release, so the edge requests nothing again.
@@ -164,7 +166,8 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 		began := float64(time.Now().Unix())
 		next := p.Publish(records[2])
 		testkit.Eventually(t, "the edge receives a change", func() bool {
-			return e.Metric("shortline_edge_revision") == float64(next) && e.Metric("shortline_agent_last_success_timestamp_seconds") >= began
+			return e.Metric("shortline_edge_revision") == float64(next) &&
+				e.Metric("shortline_agent_last_success_timestamp_seconds") >= began
 		})
 	}
 	heard()
@@ -253,7 +256,9 @@ func TestFormats_edges_of_other_releases_new_ingest(t *testing.T) {
 	testkit.Eventually(t, "ingest retries the newer frame", func() bool {
 		return strings.Count(c.Log(), "kafka partition blocked by newer format") > 2
 	})
-	if n, err := f.Store.Clicks(t.Context()); err != nil || n != account.Clicks || c.Metric("shortline_kafkasource_dead_messages_total") != 0 {
-		t.Errorf("got %d clicks, want %d (%v); %v dead messages", n, account.Clicks, err, c.Metric("shortline_kafkasource_dead_messages_total"))
+	if n, err := f.Store.Clicks(t.Context()); err != nil || n != account.Clicks ||
+		c.Metric("shortline_kafkasource_dead_messages_total") != 0 {
+		t.Errorf("got %d clicks, want %d (%v); %v dead messages", n, account.Clicks, err,
+			c.Metric("shortline_kafkasource_dead_messages_total"))
 	}
 }

@@ -20,7 +20,8 @@ import (
 // must get its own answer.
 func TestM4_Framing(t *testing.T) {
 	t.Parallel()
-	c := startChain(t, fleet.Config{Edges: 1, Controls: 1, EdgeEnv: []string{"PROXY_API=true"}, ControlEnv: []string{"RATE_LIMIT_DEFAULT=0"}},
+	c := startChain(t, fleet.Config{Edges: 1, Controls: 1, EdgeEnv: []string{"PROXY_API=true"},
+		ControlEnv: []string{"RATE_LIMIT_DEFAULT=0"}},
 		1)
 	nginx := startNginx(t, c.Edges[0].Addr)
 	for _, front := range []struct {

@@ -67,7 +67,8 @@ func TestG03_kafka_behind_a_bad_network(t *testing.T) {
 	r := c.during(load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 8, Rate: 3000}, func() {
 		for range rounds {
 			for _, fault := range []faultproxy.Fault{
-				{LoseReply: 0.3}, {Latency: 400 * time.Millisecond}, {Hole: true}, {LoseReply: 1}, {Rate: 64 << 10}, {CutAfter: 2000}, {Refuse: true},
+				{LoseReply: 0.3}, {Latency: 400 * time.Millisecond}, {Hole: true}, {LoseReply: 1}, {Rate: 64 << 10}, {CutAfter: 2000},
+				{Refuse: true},
 				{Flip: 3000},
 			} {
 				f.KafkaProxy.Set(fault)

@@ -72,8 +72,9 @@ func TestG06_edges_alone(t *testing.T) {
 	p := newPlane(t)
 	records := make([]link.Record, n)
 	for i := range records {
-		records[i] = link.Record{Num: uint64(i + 1), Owner: 1, Key: fmt.Sprintf("link%d", i), Destination: fmt.Sprintf("https://example.com/%d",
-			i), CreatedAt: 1}
+		records[i] = link.Record{Num: uint64(i + 1), Owner: 1, Key: fmt.Sprintf("link%d", i),
+			Destination: fmt.Sprintf("https://example.com/%d",
+				i), CreatedAt: 1}
 	}
 	p.Publish(records...)
 	f := fleet.Start(t, fleet.Config{Edges: 2, Plane: p})
@@ -94,7 +95,9 @@ func TestG06_edges_alone(t *testing.T) {
 	}
 	last := p.Publish(append(own, changed, expires)...)
 	for _, e := range f.Edges {
-		testkit.Eventually(t, e.Name+" has the newest revision", func() bool { return e.Metric("shortline_edge_revision") == float64(last) })
+		testkit.Eventually(t, e.Name+" has the newest revision", func() bool {
+			return e.Metric("shortline_edge_revision") == float64(last)
+		})
 		testkit.Eventually(t, e.Name+" has stored the change on disk", func() bool { // it serves a change before
 			info, err := os.Stat(filepath.Join(e.Dir, "links", "links.log"))
 			return err == nil && info.Size() > 0
@@ -133,7 +136,8 @@ func TestG06_edges_alone(t *testing.T) {
 	}
 	for _, e := range f.Edges {
 		visit := func() {
-			if _, _, err := ask(e.Addr, "GET /limited HTTP/1.1\r\nHost: sho.rt\r\nUser-Agent: "+laptop+"\r\nConnection: close\r\n\r\n"); err != nil {
+			if _, _, err := ask(e.Addr, "GET /limited HTTP/1.1\r\nHost: sho.rt\r\nUser-Agent: "+laptop+
+				"\r\nConnection: close\r\n\r\n"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -148,7 +152,8 @@ func TestG06_edges_alone(t *testing.T) {
 		}{
 			{changed.Key, changed.Destination, http.StatusFound},
 			{"scheduled", "", http.StatusNotFound}, {"ended", "https://example.com/over", http.StatusFound},
-			{"limited", "https://example.com/over", http.StatusFound}, {"permanent", "https://example.com/own", http.StatusPermanentRedirect},
+			{"limited", "https://example.com/over", http.StatusFound},
+			{"permanent", "https://example.com/own", http.StatusPermanentRedirect},
 		} {
 			if status, to, err := follow(e.Addr, q.slug); err != nil || status != q.status || to != q.to {
 				t.Errorf("%s: got %d %s %v for %s, want %d %s", e.Name, status, to, err, q.slug, q.status, q.to)

@@ -58,7 +58,9 @@ func TestG07_disk_full(t *testing.T) {
 	dropped := e.Metric("shortline_spool_clicks_dropped_total")
 	shedding := e.Metric("shortline_spool_shedding")
 	mount("-o", "remount,size=3g", e.Dir)
-	testkit.Eventually(t, "the edge stops shedding after the disk has grown", func() bool { return e.Metric("shortline_spool_shedding") == 0 })
+	testkit.Eventually(t, "the edge stops shedding after the disk has grown", func() bool {
+		return e.Metric("shortline_spool_shedding") == 0
+	})
 	cfg.Rate = 2000
 	after := c.during(cfg, func() { c.more(4000) })
 	f.KafkaProxy.Set(faultproxy.Fault{})

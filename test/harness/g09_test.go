@@ -108,7 +108,8 @@ func TestG09_forged_documents(t *testing.T) {
 			change := func() []byte { return p.Delta(p.Cursor().Revision - 1) }
 			misused := append(bytes.Clone(wire[:len(wire)-64]), tail(document(t, p.Document, p.Cursor()))...)
 			unsigned, before := e.Metric("shortline_agent_unsigned_total"), p.Cursor().Revision
-			forged := [][]byte{as(snapshot.SigningKey{}, change), as(theirs, change), misused, flipped, wire[:len(wire)/2], []byte("nonsense")}
+			forged := [][]byte{as(snapshot.SigningKey{}, change), as(theirs, change), misused, flipped, wire[:len(wire)/2],
+				[]byte("nonsense")}
 			p.ForgeDeltas(forged...)
 			testkit.Eventually(t, "the edge requests the forged changes", func() bool { return p.Forgeries() == 0 })
 			testkit.Eventually(t, "the edge rejects changes with a bad signature", func() bool {

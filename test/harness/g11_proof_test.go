@@ -38,7 +38,8 @@ func TestG11_clocks_of_edges_ten_minutes_off(t *testing.T) {
 				map[string]any{"customSlug": slug, "expiresAt": began.Add(time.Hour).UTC().Format(time.RFC3339Nano)})
 			c.links = append(c.links, ending[i])
 			everywhere(c, slug, math.MaxInt64, http.StatusFound, "https://example.com/ends")
-			c.api.Must("PATCH", "/api/urls/"+ending[i].ID, map[string]any{"expiresAt": end.Add(off).UTC().Format(time.RFC3339Nano)}, 200, nil)
+			c.api.Must("PATCH", "/api/urls/"+ending[i].ID, map[string]any{"expiresAt": end.Add(off).UTC().Format(time.RFC3339Nano)}, 200,
+				nil)
 		}
 		for i := range c.Edges {
 			// Edges with later clocks have expired the link, or are expiring it now. The others still serve it.
@@ -63,7 +64,8 @@ func TestG11_clocks_of_edges_ten_minutes_off(t *testing.T) {
 		})
 		for i, e := range c.Edges {
 			wrong := ended[i].Sub(end)
-			t.Logf("%s, whose clock is off by %v, expired a link with an error of %v by the true clock and %v by its own clock", e.Name, clocks[i],
+			t.Logf("%s, whose clock is off by %v, expired a link with an error of %v by the true clock and %v by its own clock",
+				e.Name, clocks[i],
 				ended[i].Sub(end.Add(clocks[i])).Round(time.Millisecond), wrong.Round(time.Millisecond))
 			if wrong.Abs() > most {
 				t.Errorf("%s expired a link with an error of %v by its own clock", e.Name, wrong)

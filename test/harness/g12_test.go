@@ -66,7 +66,8 @@ func (ch *changes) report(where string, limit time.Duration) {
 	p99 := percentile(took, 0.99)
 	t.Logf("%s: delay of %d changes at the slowest of three edges: p50 %s p99 %s max %s; %d times an edge reported a revision without "+
 		"serving its change",
-		where, len(took), percentile(took, 0.5).Round(time.Millisecond), p99.Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond),
+		where, len(took), percentile(took, 0.5).Round(time.Millisecond), p99.Round(time.Millisecond),
+		took[len(took)-1].Round(time.Millisecond),
 		ch.early)
 	if limit > 0 && p99 > limit {
 		t.Errorf("%s: p99 of the delay is %v", where, p99)

@@ -95,7 +95,8 @@ func TestG13_failover_to_a_standby_while_links_change(t *testing.T) {
 			}
 			most = max(most, d)
 			if d > 2*time.Second {
-				t.Errorf("a %s call took %v, of which the database was writable for %v: %v", call.what, call.end.Sub(call.began), d, call.failed)
+				t.Errorf("a %s call took %v, of which the database was writable for %v: %v", call.what, call.end.Sub(call.began), d,
+					call.failed)
 			}
 		}
 	}

@@ -55,7 +55,8 @@ func TestG16_hostile_requests(t *testing.T) {
 		}},
 		{"control", control.Addr, grammar{
 			auth: "X-API-Key: " + key.Key + "\r\n",
-			paths: []string{"/api/urls", one, one + "/variants", "/api/analytics/overview", "/api/analytics/urls/" + c.links[0].ID, "/api/bundles",
+			paths: []string{"/api/urls", one, one + "/variants", "/api/analytics/overview", "/api/analytics/urls/" + c.links[0].ID,
+				"/api/bundles",
 				"/api/webhooks",
 				"/api/audit-logs", "/login", "/console/links", "/api/auth/sso/nobody/callback", "/og-images/x/1.webp"},
 			posts: []posting{
@@ -63,7 +64,8 @@ func TestG16_hostile_requests(t *testing.T) {
 				{"/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com/1"}]}`},
 				{"/api/auth/login", `{"email":"nobody@example.com","password":"guess"}`},
 				{one + "/variants", `{"name":"A","targetUrl":"https://example.com/a","weight":10}`},
-				{"/api/bundles", `{"name":"b"}`}, {"/api/webhooks", `{"name":"h","url":"http://127.0.0.1:1/hook","events":["url.created"]}`},
+				{"/api/bundles", `{"name":"b"}`},
+				{"/api/webhooks", `{"name":"h","url":"http://127.0.0.1:1/hook","events":["url.created"]}`},
 			},
 		}},
 	} {
@@ -228,7 +230,8 @@ func (g *grammar) request(random *rand.Rand) []byte {
 	if body != "" {
 		body = pick(body, "abc", "0\r\n\r\n", "ffffffffffffffff\r\n", "{\"originalUrl\":", strings.Repeat("[", 10000), body+body,
 			body[:len(body)-1], strings.Replace(body, "a", "\x00", 1), "null", "[]", `""`)
-		b.WriteString(pick("Content-Type: application/json\r\n", "", "Content-Type: application/json; =\r\n", "Content-Type: text/plain\r\n",
+		b.WriteString(pick("Content-Type: application/json\r\n", "", "Content-Type: application/json; =\r\n",
+			"Content-Type: text/plain\r\n",
 			"Content-Type: multipart/form-data\r\n"))
 		b.WriteString(pick(fmt.Sprintf("Content-Length: %d\r\n", len(body)), "Content-Length: 3\r\n", "Content-Length: -1\r\n",
 			"Content-Length: 99999999999999999999\r\n", "Transfer-Encoding: chunked\r\n", "Transfer-Encoding: x, chunked\r\n", ""))
@@ -237,7 +240,8 @@ func (g *grammar) request(random *rand.Rand) []byte {
 		b.WriteString(any([]string{"User-Agent: facebookexternalhit/1.1\r\n",
 			"User-Agent: Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X)\r\n", "Accept: text/html\r\n",
 			"Accept-Language: de-CH, en;q=0.8\r\n",
-			"Referer: https://www.example.com/\r\n", "X-Forwarded-For: 203.0.113.7\r\n", "Accept-Encoding: gzip\r\n", "Origin: https://sho.rt\r\n",
+			"Referer: https://www.example.com/\r\n", "X-Forwarded-For: 203.0.113.7\r\n", "Accept-Encoding: gzip\r\n",
+			"Origin: https://sho.rt\r\n",
 			"Cookie: a=b\r\n"}))
 	}
 	for range 3 {

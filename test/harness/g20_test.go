@@ -192,8 +192,9 @@ func (c *chain) create(all []*receiver, end time.Time, rate int) (created int) {
 			for try := 0; ; try++ {
 				var l fleet.Link
 				slug := fmt.Sprintf("hook-%d-%d", i, try)
-				if _, _, err := r.api.At(c.Controls[(i+try)%2]).Call("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/",
-					"customSlug": slug}, &l); err == nil {
+				if _, _, err := r.api.At(c.Controls[(i+try)%2]).Call("POST", "/api/urls",
+					map[string]any{"originalUrl": "https://example.com/",
+						"customSlug": slug}, &l); err == nil {
 					r.mu.Lock()
 					r.made[l.ID] = time.Now()
 					r.mu.Unlock()

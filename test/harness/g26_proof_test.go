@@ -34,7 +34,8 @@ func TestG26_secrets_are_nowhere_in_clear(t *testing.T) {
 	c.api.Must("POST", "/api/users", map[string]any{"email": "someone@example.com", "name": "Someone", "password": canary("user"),
 		"role": "USER"}, 201, nil)
 	c.api.Must("POST", "/api/admin/oidc-providers",
-		map[string]any{"slug": "idp", "name": "IdP", "discoveryUrl": "https://idp.example.com/.well-known/openid-configuration", "clientId": "x",
+		map[string]any{"slug": "idp", "name": "IdP", "discoveryUrl": "https://idp.example.com/.well-known/openid-configuration",
+			"clientId":     "x",
 			"clientSecret": canary("oidc"), "scopes": "openid email"}, 201, nil)
 	var key struct{ Key string }
 	c.api.Must("POST", "/api/api-keys", map[string]any{"name": "k"}, 201, &key)

@@ -93,7 +93,8 @@ func slowly(t *testing.T, used *fleet.Node, attacked []*fleet.Node, slug string)
 		t.Errorf("%d slow requests, of which the server ended %d; the attack had no effect", opened.Load(), refused.Load()+cut.Load())
 	}
 	for what, u := range under {
-		t.Logf("%s: %d requests, %d failed; p50 %s, p99 %s, max %s (without the attack p50 %s, p99 %s)", what, len(u.times)+u.failed, u.failed,
+		t.Logf("%s: %d requests, %d failed; p50 %s, p99 %s, max %s (without the attack p50 %s, p99 %s)", what,
+			len(u.times)+u.failed, u.failed,
 			percentile(u.times, 0.5).Round(time.Millisecond),
 			percentile(u.times, 0.99).Round(time.Millisecond), percentile(u.times, 1).Round(time.Millisecond),
 			percentile(calm[what].times, 0.5).Round(time.Millisecond), percentile(calm[what].times, 0.99).Round(time.Millisecond))

@@ -98,7 +98,8 @@ func (s *issuance) visit(name string) (*x509.Certificate, error) {
 func (s *issuance) settled() {
 	s.t.Helper()
 	testkit.Eventually(s.t, "all certificates are there", func() bool {
-		open, err := s.Ask("SELECT count(*) FROM certificates WHERE status <> 'ACTIVE' OR next_at < extract(epoch FROM now()) * 1000 + 60000")
+		open, err := s.Ask(
+			"SELECT count(*) FROM certificates WHERE status <> 'ACTIVE' OR next_at < extract(epoch FROM now()) * 1000 + 60000")
 		return err == nil && strings.TrimSpace(open) == "0"
 	})
 }

@@ -36,7 +36,8 @@ func TestG40_a_shop_through_kills(t *testing.T) {
 		pages[v.ID] = page
 	}
 	testkit.Eventually(t, "the control plane reaches the click store, and starts the experiment", func() bool {
-		status, _, err := c.api.Call("PUT", "/api/urls/"+link.ID+"/experiment", map[string]any{"goal": "purchase", "onWinner": "promote"}, nil)
+		status, _, err := c.api.Call("PUT", "/api/urls/"+link.ID+"/experiment", map[string]any{"goal": "purchase", "onWinner": "promote"},
+			nil)
 		if status == 503 { // it starts before it has reached the click store
 			return false
 		}
@@ -64,7 +65,8 @@ func TestG40_a_shop_through_kills(t *testing.T) {
 	}
 	began := time.Now()
 	shop := shoptest.Start(t, cfg)
-	victims := []*fleet.Process{c.Edges[0].Process, c.Ingesters[0].Process, c.ClickHouse, c.Controls[0].Process, c.Kafka, c.Edges[1].Process,
+	victims := []*fleet.Process{c.Edges[0].Process, c.Ingesters[0].Process, c.ClickHouse, c.Controls[0].Process, c.Kafka,
+		c.Edges[1].Process,
 		c.Controls[1].Process, c.Postgres}
 	for i := range kills {
 		reaches(t, "more visitors", visitors*(i+1)/(kills+1), func() int {

@@ -85,7 +85,8 @@ func (f *deluge) mixed(n int) shower {
 		id[n/10%len(id)] ^= 1
 		s.kind, s.body = "forged", sale{"clickId": string(id), "name": "forged"}
 	case 6:
-		s.kind, s.body, s.origin, s.statuses = "wrong origin", sale{"clickId": f.ids[0], "name": "elsewhere"}, "https://elsewhere.example", "403"
+		s.kind, s.body, s.origin, s.statuses = "wrong origin", sale{"clickId": f.ids[0], "name": "elsewhere"},
+			"https://elsewhere.example", "403"
 	case 7:
 		s.kind, s.body, s.key, s.statuses = "wrong key", sale{"clickId": f.ids[0], "name": "elsewhere"}, fmt.Sprintf("slp_%d", n), "403"
 	case 8:

@@ -37,7 +37,8 @@ const (
 func TestG41_a_flood_of_conversions(t *testing.T) {
 	rounds, lasting, perSecond := count(t, 10), long(t, 10*time.Second), number(t, "FLOOD", 2000)
 	c := startChain(t, fleet.Config{Edges: 2, Controls: 1, EdgeEnv: []string{
-		"TRUSTED_PROXIES=127.0.0.0/8", "CONVERSION_LIMIT=" + strconv.Itoa(floodPerClient), "CONVERSION_KEY_LIMIT=" + strconv.Itoa(floodPerKey),
+		"TRUSTED_PROXIES=127.0.0.0/8", "CONVERSION_LIMIT=" + strconv.Itoa(floodPerClient), "CONVERSION_KEY_LIMIT=" +
+			strconv.Itoa(floodPerKey),
 		"CONVERSION_SPOOL_CAP_BYTES=" + strconv.Itoa(floodCap),
 	}}, 20)
 	key, began := c.allowConversions(""), time.Now()
@@ -66,7 +67,8 @@ func TestG41_a_flood_of_conversions(t *testing.T) {
 	none, beside, with := median(p99["none"]), median(p99["there"]), median(p99["here"])
 	t.Logf("%d rounds of %s, %.0f requests of the flood a second: the median p99 of redirects is %s without a flood, %s with the flood at "+
 		"another edge, %s with it at this edge (%+.0f %%)",
-		rounds, lasting, float64(here.sent)/(time.Duration(rounds)*lasting).Seconds(), none, beside, with, 100*(float64(with)/float64(beside)-1))
+		rounds, lasting, float64(here.sent)/(time.Duration(rounds)*lasting).Seconds(), none, beside, with,
+		100*(float64(with)/float64(beside)-1))
 	most := beside * 6 / 5
 	if with > most {
 		t.Errorf("with the flood, the p99 of redirects is %s, want at most %s", with, most)
@@ -164,7 +166,9 @@ func (c *chain) outage(f *deluge, lasting time.Duration) {
 func (c *chain) holds(accepted int) {
 	c.t.Helper()
 	for _, e := range c.Edges {
-		testkit.Eventually(c.t, e.Name+" has shipped its conversions", func() bool { return e.Metric("shortline_conversion_spool_pending") == 0 })
+		testkit.Eventually(c.t, e.Name+" has shipped its conversions", func() bool {
+			return e.Metric("shortline_conversion_spool_pending") == 0
+		})
 	}
 	rows, goals, others := 0, 0, 0
 	for last := -1; rows == 0 || rows != last; fleet.Hold(2 * time.Second) { // until no more arrive

@@ -55,7 +55,8 @@ func TestG42_at_rest(t *testing.T) {
 		for _, n := range nodes {
 			waiting += n.Metric("shortline_rollup_waiting_slots")
 		}
-		return waiting == 0 && nodes[0].Metric("shortline_rollup_rebuilt_slots_total")+nodes[1].Metric("shortline_rollup_rebuilt_slots_total") > 0
+		return waiting == 0 && nodes[0].Metric("shortline_rollup_rebuilt_slots_total")+
+			nodes[1].Metric("shortline_rollup_rebuilt_slots_total") > 0
 	})
 	t.Logf("counters corrected and rollups built %v after the start", time.Since(began).Round(time.Second))
 	began = time.Now()

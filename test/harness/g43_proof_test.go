@@ -46,7 +46,8 @@ func TestG43_a_region_is_cut_off(t *testing.T) {
 	}
 	cut, perSecond := long(t, 5*time.Minute), rate(t, 1000)
 	home := number(t, "HOME_RATE", perSecond)
-	c := startChain(t, fleet.Config{Edges: 1, Controls: 1, Ingesters: 1, Regions: []string{"far"}, EdgeEnv: []string{"SHIP_DELAY=100ms"}}, 5)
+	c := startChain(t, fleet.Config{Edges: 1, Controls: 1, Ingesters: 1, Regions: []string{"far"}, EdgeEnv: []string{"SHIP_DELAY=100ms"}},
+		5)
 	far := c.Regions[0]
 	testkit.Eventually(t, "the far edge serves all links", func() bool { return far.Edge.Metric("shortline_edge_links") == 5 })
 	far.Slow(fmt.Sprintf("%dkbit", max(800, perSecond)), "10ms") // two consumer groups read all clicks, and have to catch up
@@ -68,7 +69,8 @@ func TestG43_a_region_is_cut_off(t *testing.T) {
 		at := time.Now()
 		for time.Since(at) < cut {
 			fleet.Hold(time.Second)
-			if n, err := c.Store.Ask(t.Context(), "SELECT toUnixTimestamp64Milli(max(ts)) FROM clicks WHERE edge_region = ''"); err == nil &&
+			if n, err := c.Store.Ask(t.Context(), "SELECT toUnixTimestamp64Milli(max(ts)) FROM clicks WHERE edge_region = ''"); err ==
+				nil &&
 				len(n) == 1 {
 				worst = max(worst, time.Since(milli(t, n[0])))
 			}

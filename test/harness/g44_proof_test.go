@@ -41,7 +41,8 @@ func TestG44_a_workspace_moves(t *testing.T) {
 				if i%2 == 0 {
 					killed += c.interrupted(target, workspace)
 				} else {
-					fault := []func(){c.killAndRestart(b.Process, 300*time.Millisecond), c.killAndRestart(c.Ingesters[0].Process, 300*time.Millisecond)}[i/
+					fault := []func(){c.killAndRestart(b.Process, 300*time.Millisecond),
+						c.killAndRestart(c.Ingesters[0].Process, 300*time.Millisecond)}[i/
 						2%2]
 					time.AfterFunc(rand.N(4*time.Second), fault)
 					testkit.Eventually(t, "a move to "+target, func() bool {
@@ -80,7 +81,8 @@ func (c *chain) interrupted(target, workspace string) (kills int) {
 	first := c.Command("move-workspace", target, workspace)
 	testkit.Must(c.t, first.Start())
 	// A move waits at least a second in each of three phases, so it has not ended by then.
-	timer := time.AfterFunc(300*time.Millisecond+rand.N(2200*time.Millisecond), func() { _ = first.Process.Kill() }) // an error: it has ended
+	// an error: it has ended
+	timer := time.AfterFunc(300*time.Millisecond+rand.N(2200*time.Millisecond), func() { _ = first.Process.Kill() })
 	err := first.Wait()
 	timer.Stop()
 	if exit, ok := err.(*exec.ExitError); ok && !exit.Exited() {
@@ -125,7 +127,8 @@ func (c *chain) neverLess(f func()) (asked, refused int) {
 			case status != 200:
 				c.t.Errorf("a report: status %d, %v", status, err)
 			case clicks < most[i]:
-				c.t.Errorf("%s a report has %d clicks of %s, and had %d before", time.Now().Format("15:04:05.000"), clicks, c.slugs[i], most[i])
+				c.t.Errorf("%s a report has %d clicks of %s, and had %d before", time.Now().Format("15:04:05.000"), clicks,
+					c.slugs[i], most[i])
 			default:
 				most[i] = clicks
 			}

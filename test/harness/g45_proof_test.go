@@ -214,7 +214,8 @@ func TestG45_mirrormaker_is_killed(t *testing.T) {
 func TestG45_exactly_once_is_killed(t *testing.T) {
 	t.Parallel()
 	m := startMirrored(t, map[string]string{
-		"a.exactly.once.source.support": "enabled", "dedicated.mode.enable.internal.rest": "true", "listeners": "http://" + testkit.FreeAddr(t),
+		"a.exactly.once.source.support": "enabled", "dedicated.mode.enable.internal.rest": "true", "listeners": "http://" +
+			testkit.FreeAddr(t),
 		// A killed mirror leaves a transaction open. With the default of a minute, new clicks came through a minute later.
 		"a.producer.transaction.timeout.ms": "10000",
 	})

@@ -80,9 +80,10 @@ var proxies = []guided{
 	}, func(program, config string) []string {
 		return []string{program, "run", "--adapter", "caddyfile", "--config", config}
 	}, false},
-	{"## HAProxy", "haproxy", []string{"haproxy", "liblua5.3-0", "libopentracing-c-wrapper0", "libopentracing1"}, func(block string) string {
-		return block
-	},
+	{"## HAProxy", "haproxy", []string{"haproxy", "liblua5.3-0", "libopentracing-c-wrapper0", "libopentracing1"},
+		func(block string) string {
+			return block
+		},
 		func(program, config string) []string { return []string{program, "-f", config} }, true},
 }
 
@@ -148,7 +149,8 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 	visitor := &http.Client{Timeout: 2 * time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	},
-		Transport: &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{ServerName: "sho.rt", InsecureSkipVerify: true}}}
+		Transport: &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{ServerName: "sho.rt",
+			InsecureSkipVerify: true}}}
 	get := func(url string) (*http.Response, error) {
 		req, err := http.NewRequest("GET", url, nil)
 		testkit.Must(t, err)
@@ -169,7 +171,8 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 	})
 	api := n.Login(t)
 	link := api.Create("https://example.com/", nil)
-	if res, err := get(base + "/" + link.Slug); err != nil || res.StatusCode != 302 || res.Header.Get("Location") != "https://example.com/" {
+	if res, err := get(base + "/" + link.Slug); err != nil || res.StatusCode != 302 ||
+		res.Header.Get("Location") != "https://example.com/" {
 		t.Fatalf("redirect through the proxy: %v, %v", res, err)
 	}
 	testkit.Eventually(t, "the click has the visitor's address", func() bool {

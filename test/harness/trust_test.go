@@ -122,8 +122,9 @@ func TestM8_EdgesShowCertificates(t *testing.T) {
 	own, other := makeSecrets(t), makeSecrets(t)
 	port := testkit.FreeAddr(t)
 	f := fleet.Start(t, fleet.Config{Edges: 1, Controls: 1,
-		ControlEnv: []string{"EDGE_LISTEN_ADDR=" + port, "EDGE_PLAIN=false", "EDGE_CERT_FILE=" + own.path("control_cert"), "EDGE_KEY_FILE=" +
-			own.path("control_key"),
+		ControlEnv: []string{"EDGE_LISTEN_ADDR=" + port, "EDGE_PLAIN=false", "EDGE_CERT_FILE=" + own.path("control_cert"),
+			"EDGE_KEY_FILE=" +
+				own.path("control_key"),
 			"EDGE_CA_FILE=" + own.path("edge_ca"), "SNAPSHOT_SIGNING_KEY_FILE=" + own.path("snapshot_signing_key"), "EDGE_TOKENS=eu=" +
 				own.read("edge_token_1"), "TRUSTED_PROXIES="},
 		EdgeEnv: []string{"CONTROL_URL=https://" + port, "EDGE_TOKEN_FILE=" + own.path("edge_token_1"), "EDGE_TOKEN=", "CONTROL_CA_FILE=" +

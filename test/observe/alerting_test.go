@@ -17,7 +17,8 @@ func TestOps3_Compose_targets_are_all_programs(t *testing.T) {
 	}
 	got := map[string]bool{}
 	for _, name := range []string{"fleet", "standalone"} {
-		for _, m := range regexp.MustCompile(`([a-z0-9-]+):9090`).FindAllStringSubmatch(read(t, "deploy/prometheus/targets/"+name+".yml"), -1) {
+		for _, m := range regexp.MustCompile(`([a-z0-9-]+):9090`).FindAllStringSubmatch(read(t, "deploy/prometheus/targets/"+name+".yml"),
+			-1) {
 			got[m[1]] = true
 		}
 	}

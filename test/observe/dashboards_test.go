@@ -15,8 +15,9 @@ import (
 func TestDashboards_are_complete(t *testing.T) {
 	t.Parallel()
 	provisioned := map[string]bool{}
-	for _, m := range regexp.MustCompile(`uid: (\S+)`).FindAllStringSubmatch(read(t, "deploy/grafana/provisioning/datasources/shortline.yml"),
-		-1) {
+	for _, m := range regexp.MustCompile(`uid: (\S+)`).
+		FindAllStringSubmatch(read(t, "deploy/grafana/provisioning/datasources/shortline.yml"),
+			-1) {
 		provisioned[m[1]] = true
 	}
 	uids := map[string]string{}

@@ -46,7 +46,8 @@ func TestK6_smoke(t *testing.T) {
 func TestK6_scripts_parse(t *testing.T) {
 	t.Parallel()
 	for _, path := range glob(t, "deploy/k6/*.js") {
-		if out, err := exec.CommandContext(t.Context(), part(t, "k6"), "inspect", "--execution-requirements", path).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), part(t, "k6"), "inspect", "--execution-requirements", path).
+			CombinedOutput(); err != nil {
 			t.Errorf("%s: %v: %s", path, err, out)
 		}
 	}

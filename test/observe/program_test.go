@@ -103,7 +103,8 @@ func (p *program) run(t *testing.T, name string, settings []string) {
 	}
 	p.Addr, p.Ops = testkit.FreeAddr(t), testkit.FreeAddr(t)
 	p.cmd = exec.Command(binary)
-	p.cmd.Env = append(settings, "PATH="+os.Getenv("PATH"), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops, "DATA_DIR="+filepath.Join(p.dir, "data"))
+	p.cmd.Env = append(settings, "PATH="+os.Getenv("PATH"), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops,
+		"DATA_DIR="+filepath.Join(p.dir, "data"))
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if p.err = p.cmd.Start(); p.err != nil {

@@ -129,7 +129,8 @@ func (r *testRun) testGroup(ctx context.Context, g group) error {
 	}
 	// make check runs vet. The deadline of a package only ends tests that hang, so it is generous.
 	// Linking without debug information takes half the time; stacks of panics do not need it.
-	args := []string{"test", "-json", "-vet=off", "-ldflags=-s -w", "-timeout=" + cmp.Or(g.deadline, "60m"), "-p=" + strconv.Itoa(g.parallel)}
+	args := []string{"test", "-json", "-vet=off", "-ldflags=-s -w", "-timeout=" + cmp.Or(g.deadline, "60m"),
+		"-p=" + strconv.Itoa(g.parallel)}
 	if g.race {
 		args = append(args, "-race")
 	}

@@ -29,7 +29,8 @@ func (r *testRun) install(ctx context.Context) error {
 // helpers are the folders of the programs that tests run beside those of a release.
 var helpers = []string{
 	"shared/testing/testserver/keeper", "test/chd", "test/harness/cmd/fire", "test/kafka/cmd/kafkad", "shared/testing/shoptest/shop",
-	"control/internal/platform/idptest/idp", "control/internal/platform/mail/mailtest", "control/internal/manage/domains/dnstest/nameserver",
+	"control/internal/platform/idptest/idp", "control/internal/platform/mail/mailtest",
+	"control/internal/manage/domains/dnstest/nameserver",
 }
 
 // build builds every program that the tests run, and names it in the environment of the tests.

@@ -85,7 +85,9 @@ func TestPromises_have_proofs(t *testing.T) {
 			proved[name] = proved[name] || len(row.commit)+len(row.proof) > 0
 		}
 		for _, name := range row.commit {
-			if files := filesWith(t, name); !slices.ContainsFunc(files, func(f string) bool { return !strings.HasSuffix(f, "_proof_test.go") }) {
+			if files := filesWith(t, name); !slices.ContainsFunc(files, func(f string) bool {
+				return !strings.HasSuffix(f, "_proof_test.go")
+			}) {
 				t.Errorf("%s: make test does not run %s", strings.Join(row.names, ", "), name)
 			}
 		}

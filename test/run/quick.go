@@ -156,7 +156,9 @@ func (g *importGraph) affected(files []string) (packages []string) {
 		changed[g.owner(name)] = true
 	}
 	inside := func(folder string) bool {
-		return slices.ContainsFunc(files, func(name string) bool { return folder == "" || name == folder || strings.HasPrefix(name, folder+"/") })
+		return slices.ContainsFunc(files, func(name string) bool {
+			return folder == "" || name == folder || strings.HasPrefix(name, folder+"/")
+		})
 	}
 	delete(changed, "")
 	for pkg, deps := range g.deps {

@@ -144,7 +144,8 @@ func TestFiles_outside_a_module_are_named(t *testing.T) {
 			for i, line := range strings.Split(string(text), "\n") {
 				for _, found := range outside.FindAllStringSubmatch(line, -1) {
 					if strings.Count(found[1], "../") > up && !strings.Contains(line, "etc/passwd") {
-						t.Errorf("%s:%d reads a file outside its module; use testkit.Source: %s", slash(root, path), i+1, strings.TrimSpace(line))
+						t.Errorf("%s:%d reads a file outside its module; use testkit.Source: %s", slash(root, path), i+1,
+							strings.TrimSpace(line))
 					}
 				}
 			}

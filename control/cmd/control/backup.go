@@ -146,7 +146,8 @@ func (k *keeper) restored(stores map[string]*clickhouse.Store, f *fleet.Fleet) e
 		}
 		if len(missing) > 0 {
 			slices.Sort(missing)
-			return fmt.Errorf("CLICKHOUSE_URLS: the backup has clicks of several click stores, and needs those with the same names; missing: %s",
+			return fmt.Errorf(
+				"CLICKHOUSE_URLS: the backup has clicks of several click stores, and needs those with the same names; missing: %s",
 				strings.Join(missing, ", "))
 		}
 		if s.First != "" {

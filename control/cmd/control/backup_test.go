@@ -60,7 +60,8 @@ func converted(t *testing.T, url string, insert int) {
 		id := conversion.ClickID{Link: 1, Time: 1_795_000_000_000, Tag: uint64(i)}
 		c := conversion.Conversion{Click: id, Workspace: 1, Name: "purchase", Value: 495_000, Currency: "EUR", ExternalID: fmt.Sprint(i),
 			OccurredAt: id.Time + 1, ReceivedAt: id.Time + 2}
-		want = append(want, analytics.Conversion{Conversion: c, Row: analytics.Row{Link: id.Link, Owner: 1, Time: id.Time}, Attributed: i == 0})
+		want = append(want, analytics.Conversion{Conversion: c, Row: analytics.Row{Link: id.Link, Owner: 1, Time: id.Time},
+			Attributed: i == 0})
 	}
 	testkit.Must(t, s.InsertConversions(t.Context(), want[:insert]))
 	found := 0
@@ -135,7 +136,8 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 			b := click.Batch{Lane: lane, First: next[lane] + 1, Count: 5}
 			for range b.Count {
 				next[lane]++
-				b.Records = click.AppendRecord(b.Records, &click.Event{Seq: next[lane], Time: time.Now().UnixMilli(), Link: 1 + next[lane]%4})
+				b.Records = click.AppendRecord(b.Records, &click.Event{Seq: next[lane], Time: time.Now().UnixMilli(),
+					Link: 1 + next[lane]%4})
 			}
 			if err := producer.ProduceSync(context.Background(), &kgo.Record{Topic: "shortline.clicks", Partition: int32(i % 3),
 				Value: click.AppendBatch(nil, &b)}).FirstErr(); err != nil {
@@ -240,12 +242,15 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 	}
 	r := signedIn(t, env)
 	for _, slug := range known {
-		if code, text := r.ask(t, "GET", "http://"+r.api+"/api/urls?search="+slug, ""); code != 200 || !strings.Contains(text, `"`+slug+`"`) {
+		if code, text := r.ask(t, "GET", "http://"+r.api+"/api/urls?search="+slug, ""); code != 200 ||
+			!strings.Contains(text, `"`+slug+`"`) {
 			t.Fatalf("%s, made before the backup: %d %s", slug, code, text)
 		}
 	}
 	all := acked.Load()
-	testkit.Eventually(t, "the clicks after the backup are delivered again", func() bool { return stored(t, target["CLICKHOUSE_URL"]) >= all })
+	testkit.Eventually(t, "the clicks after the backup are delivered again", func() bool {
+		return stored(t, target["CLICKHOUSE_URL"]) >= all
+	})
 	if n := stored(t, target["CLICKHOUSE_URL"]); n != all {
 		t.Errorf("%d clicks instead of %d", n, all)
 	}

@@ -53,12 +53,14 @@ func (c clicksAt) shards() ([]shardAt, error) {
 		return []shardAt{{name: mainShard, url: c.URL.Reveal()}}, storeAddress("CLICKHOUSE_URL", c.URL.Reveal())
 	}
 	if c.URL != "" {
-		return nil, errors.New("CLICKHOUSE_URL: must be empty if CLICKHOUSE_URLS is set; write its value there as the first shard: main=URL")
+		return nil, errors.New(
+			"CLICKHOUSE_URL: must be empty if CLICKHOUSE_URLS is set; write its value there as the first shard: main=URL")
 	}
 	text := c.URLs.Reveal()
 	starts := shardStart.FindAllStringSubmatchIndex(text, -1)
 	if len(starts) == 0 || starts[0][0] != 0 {
-		return nil, errors.New("CLICKHOUSE_URLS: must be a list such as main=clickhouse://user:password@host:9000/shortline,b=clickhouse://…")
+		return nil, errors.New(
+			"CLICKHOUSE_URLS: must be a list such as main=clickhouse://user:password@host:9000/shortline,b=clickhouse://…")
 	}
 	var list []shardAt
 	var problems []error

@@ -49,7 +49,8 @@ var controlProgram = cli.Program{
 			"list the API keys of all users; -legacy lists only those that a release without checksums has created", listKeys),
 		command("backup", "DIR", "write a backup of the database, the clicks and the images into a new folder; the fleet may keep running",
 			backUp),
-		command("restore", "[-force] DIR", "restore a backup into an empty fleet; -force replaces existing data; control planes must be stopped",
+		command("restore", "[-force] DIR",
+			"restore a backup into an empty fleet; -force replaces existing data; control planes must be stopped",
 			restore),
 		command("public-key", "", "print the public key of SNAPSHOT_SIGNING_KEY, for SNAPSHOT_PUBLIC_KEYS at edges", publicKey),
 	},
@@ -128,13 +129,15 @@ func verifyAudit(ctx context.Context, s *auditor, _ []string, out io.Writer) err
 	case r.SignedFrom == 0:
 		fmt.Fprintln(out, "No row has an HMAC: anybody who can write to the database can also compute these hashes.")
 	case s.AuditKey == "" && s.EncryptionKey == "":
-		fmt.Fprintf(out, "Rows have an HMAC from row %d on. The HMACs were NOT checked, because neither ENCRYPTION_KEY nor AUDIT_KEY is set.\n",
+		fmt.Fprintf(out,
+			"Rows have an HMAC from row %d on. The HMACs were NOT checked, because neither ENCRYPTION_KEY nor AUDIT_KEY is set.\n",
 			r.SignedFrom)
 	default:
 		fmt.Fprintf(out, "Rows have an HMAC from row %d on, and all HMACs are valid.\n", r.SignedFrom)
 	}
 	for _, span := range r.Unsigned {
-		fmt.Fprintf(out, "Later rows without an HMAC: %v. An older release wrote them during an upgrade, or AUDIT_UNSIGNED accepts them.\n", span)
+		fmt.Fprintf(out, "Later rows without an HMAC: %v. An older release wrote them during an upgrade, or AUDIT_UNSIGNED accepts them.\n",
+			span)
 	}
 	fmt.Fprintln(out,
 		"Compare the hash with one from another place, such as the log of control, which has it every minute. Only this reveals whether the "+

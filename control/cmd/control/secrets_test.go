@@ -105,9 +105,11 @@ func TestSecrets_are_in_no_message(t *testing.T) {
 		for _, at := range []struct{ database, clicks string }{
 			{"postgres://pat:" + password + "@" + database + "/d", "http://pat:" + password + "@" + clicks.Listener.Addr().String() + "/d"},
 			{"postgres://pat:" + password + "@127.0.0.1:1,127.0.0.1:2/d", "clickhouse://pat:" + password + "@127.0.0.1:1/d"},
-			{"postgres://pat:" + password + "@127.0.0.1:1/d?connect_timeout=x", "clickhouse://pat:" + password + "@127.0.0.1:1/d?dial_timeout=x"},
-			{"postgres:///d?host=127.0.0.1&port=x&password=" + password, "clickhouse://127.0.0.1:1/d?dial_timeout=1s&username=pat&password=" +
-				password},
+			{"postgres://pat:" + password + "@127.0.0.1:1/d?connect_timeout=x", "clickhouse://pat:" + password +
+				"@127.0.0.1:1/d?dial_timeout=x"},
+			{"postgres:///d?host=127.0.0.1&port=x&password=" + password,
+				"clickhouse://127.0.0.1:1/d?dial_timeout=1s&username=pat&password=" +
+					password},
 			{"mysql://pat:" + password + "@127.0.0.1:1/d", "ftp://pat:" + password + "@127.0.0.1:1/d"},
 		} {
 			t.Setenv("DATABASE_URL", at.database)

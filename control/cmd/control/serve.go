@@ -67,7 +67,8 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	// Opening the database may take minutes, because it migrates the schema or waits for a replica that does. Connecting
 	// and other statements have timeouts of their own.
 	deps.Store = await(ctx, log, &started, "the database", noTimeout, func(ctx context.Context) (*store.Store, error) {
-		return store.Open(ctx, store.Config{URL: s.DatabaseURL.Reveal(), MaxConns: s.DatabaseConns, AuditKeys: s.AuditKeys(), Trash: s.Trash(),
+		return store.Open(ctx, store.Config{URL: s.DatabaseURL.Reveal(), MaxConns: s.DatabaseConns, AuditKeys: s.AuditKeys(),
+			Trash:     s.Trash(),
 			ListLinks: s.ListLinks, BaseURL: s.BaseURL, Logger: log})
 	})
 	if deps.Store == nil {
@@ -99,7 +100,8 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	if p.admin.Password != "" {
 		// To standard output only, never to the log.
 		fmt.Fprintf(stdout,
-			"\n  first admin  %s\n  password     %s\n  (shown until the first sign-in; change it in the console under Account)\n\n", p.admin.Email,
+			"\n  first admin  %s\n  password     %s\n  (shown until the first sign-in; change it in the console under Account)\n\n",
+			p.admin.Email,
 			p.admin.Password)
 	}
 	started.openWhen(g.Ready())

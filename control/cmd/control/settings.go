@@ -144,7 +144,8 @@ func (s *settings) kafkaProblems(r roles) (problems []error) {
 		problems = append(problems, err)
 	}
 	if r.API && s.Regions != "" && len(s.Kafka.Brokers) == 0 {
-		problems = append(problems, errors.New("KAFKA_BROKERS: is required with KAFKA_REGIONS and the role api, which writes conversions there"))
+		problems = append(problems,
+			errors.New("KAFKA_BROKERS: is required with KAFKA_REGIONS and the role api, which writes conversions there"))
 	}
 	settings := s.Kafka
 	if len(list) > 0 {
@@ -161,8 +162,9 @@ func (s *settings) kafka(group string, log *slog.Logger) (list []kafkasource.Con
 	regions, err := kafkaconn.ParseRegions(s.Regions, s.Kafka)
 	for _, r := range regions {
 		// Offsets are unique only within a cluster, so each has a folder of its own.
-		list = append(list, kafkasource.Config{Region: r.Name, Kafka: r.Settings, Group: group, DeadDir: filepath.Join(s.DataDir, "dead", group,
-			r.Name), Logger: log})
+		list = append(list, kafkasource.Config{Region: r.Name, Kafka: r.Settings, Group: group,
+			DeadDir: filepath.Join(s.DataDir, "dead", group,
+				r.Name), Logger: log})
 	}
 	return list, err
 }

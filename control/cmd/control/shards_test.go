@@ -174,7 +174,8 @@ func TestStart_with_shards(t *testing.T) {
 			`the shard "b" is missing, but it holds the clicks of 1 workspaces`)
 		fails(t, map[string]string{"DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + ",b=" + clickhousetest.Database(t)},
 			"new or was emptied")
-		fails(t, map[string]string{"DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + ",b=" + far + ",c=" + strings.Replace(far, "127.0.0.1",
-			"localhost", 1)}, "are the same database")
+		fails(t, map[string]string{"DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + ",b=" + far + ",c=" +
+			strings.Replace(far, "127.0.0.1",
+				"localhost", 1)}, "are the same database")
 	})
 }

@@ -57,7 +57,8 @@ func (c *copied) to(ctx context.Context, to string) (_ *backup.Manifest, err err
 		err := c.delivered(wait)
 		cancel()
 		if err != nil {
-			return nil, fmt.Errorf("clicks or conversions in the spools were not delivered to the click store within %s: %w", deliveryPatience, err)
+			return nil, fmt.Errorf("clicks or conversions in the spools were not delivered to the click store within %s: %w",
+				deliveryPatience, err)
 		}
 	}
 	m := &backup.Manifest{Kind: "standalone"}
@@ -168,7 +169,8 @@ var backupCommand = cli.Command{
 		}
 		fmt.Fprintf(stdout, "%s holds %d links and %d clicks\n", to, m.Links, m.Clicks)
 		if _, ok := m.Files[secretsFile]; !ok {
-			fmt.Fprintln(stdout, "The backup does not contain JWT_SECRET and ENCRYPTION_KEY, because they are settings: store them separately.")
+			fmt.Fprintln(stdout,
+				"The backup does not contain JWT_SECRET and ENCRYPTION_KEY, because they are settings: store them separately.")
 		}
 		return nil
 	},

@@ -90,7 +90,8 @@ func TestOps1_StandaloneBackup_under_load(t *testing.T) {
 	creating.Go(func() {
 		for i := 0; !ended.Load(); i++ {
 			var made created
-			if err := c.try("POST", "/api/urls", map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%d", i)}, 201, &made); err != nil {
+			if err := c.try("POST", "/api/urls", map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%d", i)}, 201,
+				&made); err != nil {
 				t.Error(err)
 				return
 			}

@@ -57,13 +57,15 @@ func TestE2E_explain_agrees_with_the_edge(t *testing.T) {
 		for n := range r.IntN(4) {
 			group := map[string]any{"operator": pick([]string{"AND", "OR"}),
 				"conditions": []any{condition(), map[string]any{"operator": "AND", "conditions": []any{condition(), condition()}}}}
-			c.Do("POST", "/api/urls/"+u.ID+"/routing-rules", map[string]any{"name": "r", "targetUrl": fmt.Sprintf("https://rule%d.example/%d", n, i),
-				"priority": r.IntN(3), "conditions": group}, 201, nil)
+			c.Do("POST", "/api/urls/"+u.ID+"/routing-rules",
+				map[string]any{"name": "r", "targetUrl": fmt.Sprintf("https://rule%d.example/%d", n, i),
+					"priority": r.IntN(3), "conditions": group}, 201, nil)
 		}
 		if i%3 == 1 { // one variant with a weight; with more, the choice would be random
 			for _, weight := range []int{0, 7} {
-				c.Do("POST", "/api/urls/"+u.ID+"/variants", map[string]any{"name": "v", "targetUrl": fmt.Sprintf("https://variant.example/%d", weight),
-					"weight": weight}, 201, nil)
+				c.Do("POST", "/api/urls/"+u.ID+"/variants",
+					map[string]any{"name": "v", "targetUrl": fmt.Sprintf("https://variant.example/%d", weight),
+						"weight": weight}, 201, nil)
 			}
 		}
 		if i%4 == 2 {
@@ -82,8 +84,9 @@ func TestE2E_explain_agrees_with_the_edge(t *testing.T) {
 				Status      int
 				Destination struct{ ChosenBy, Location string }
 			}
-			c.Do("POST", "/api/urls/"+u.ID+"/explain", map[string]any{"userAgent": agent, "language": language, "referer": referer, "query": query,
-				"ip": "127.0.0.1"}, 200, &e)
+			c.Do("POST", "/api/urls/"+u.ID+"/explain", map[string]any{"userAgent": agent, "language": language, "referer": referer,
+				"query": query,
+				"ip":    "127.0.0.1"}, 200, &e)
 			header := map[string]string{"User-Agent": agent}
 			if language != "" {
 				header["Accept-Language"] = language
@@ -121,14 +124,17 @@ func TestE2E_explain_of_a_sticky_link_agrees_with_the_edge(t *testing.T) {
 	p, c := shared(t)
 	c.Do("PUT", "/api/conversions/settings", map[string]any{"clickParameter": "shop_click"}, 200, nil)
 	for _, stickiness := range []string{"cookie", "hash"} {
-		u := c.CreateURL("https://shop.example.com/", map[string]any{"trackConversions": true, "stickiness": stickiness, "utmSource": "preset"})
+		u := c.CreateURL("https://shop.example.com/", map[string]any{"trackConversions": true, "stickiness": stickiness,
+			"utmSource": "preset"})
 		for _, page := range []string{"a", "b", "c"} {
-			c.Do("POST", "/api/urls/"+u.ID+"/variants", map[string]any{"name": page, "weight": 10, "targetUrl": "https://shop.example.com/" + page},
+			c.Do("POST", "/api/urls/"+u.ID+"/variants",
+				map[string]any{"name": page, "weight": 10, "targetUrl": "https://shop.example.com/" + page},
 				201, nil)
 		}
 		variants := map[string]bool{}
 		for n := range 30 {
-			visit := map[string]any{"userAgent": fmt.Sprintf("Mozilla/5.0 (X11; Linux x86_64; rv:%d.0) Gecko/20100101 Firefox/%[1]d.0", 100+n),
+			visit := map[string]any{"userAgent": fmt.Sprintf("Mozilla/5.0 (X11; Linux x86_64; rv:%d.0) Gecko/20100101 Firefox/%[1]d.0",
+				100+n),
 				"ip": "127.0.0.1", "query": "a=1&shop_click=own"}
 			header := map[string]string{"User-Agent": visit["userAgent"].(string)}
 			if stickiness == "cookie" {

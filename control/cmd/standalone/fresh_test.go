@@ -101,7 +101,8 @@ func TestAPI1_every_change_then_visit(t *testing.T) {
 		step("PUT", path+"/variants/"+test.ID, fields{"targetUrl": a + "2"}, 200, nil, http.StatusFound, a+"2")
 		step("DELETE", path+"/variants/"+test.ID, nil, 204, nil, http.StatusFound, b)
 
-		step("POST", path+"/routing-rules", fields{"name": "all", "targetUrl": a, "conditions": everyRequest}, 201, &rule, http.StatusFound, a)
+		step("POST", path+"/routing-rules", fields{"name": "all", "targetUrl": a, "conditions": everyRequest}, 201, &rule,
+			http.StatusFound, a)
 		step("PUT", path+"/routing-rules/"+rule.ID, fields{"targetUrl": a + "3"}, 200, nil, http.StatusFound, a+"3")
 		step("PATCH", path+"/routing-rules/settings", fields{"isSmartRouting": false}, 200, nil, http.StatusFound, b)
 		step("PATCH", path+"/routing-rules/settings", fields{"isSmartRouting": true}, 200, nil, http.StatusFound, a+"3")

@@ -64,7 +64,8 @@ func shared(t testing.TB) (*program, *client) {
 	if common.program == nil {
 		dir, err := os.MkdirTemp("", "shortline-standalone-")
 		testkit.Must(t, err)
-		p := newProgram(t, dir, "TRUSTED_PROXIES=127.0.0.0/8", "WEBHOOK_ALLOW_PRIVATE=true", "EXPERIMENT_EVERY=1s", "ENCRYPTION_KEY="+attackKey)
+		p := newProgram(t, dir, "TRUSTED_PROXIES=127.0.0.0/8", "WEBHOOK_ALLOW_PRIVATE=true", "EXPERIMENT_EVERY=1s",
+			"ENCRYPTION_KEY="+attackKey)
 		common.program = p // TestMain removes it, even if it doesn't start
 		p.Start()
 		p.Password()

@@ -143,7 +143,8 @@ func TestPorts_links_over_HTTP(t *testing.T) {
 			Put: func(slug string) uint64 {
 				return tx(func(ctx context.Context, tx *store.Tx) error {
 					if links[slug] == nil {
-						links[slug] = &store.Link{ID: store.NewID(), UserID: "user", Slug: slug, Active: true, OriginalURL: "https://example.com/" + slug}
+						links[slug] = &store.Link{ID: store.NewID(), UserID: "user", Slug: slug, Active: true,
+							OriginalURL: "https://example.com/" + slug}
 						if err := tx.InsertLinks(ctx, []*store.Link{links[slug]}); err != nil {
 							return err
 						}

@@ -54,7 +54,8 @@ func (s *folder) repair(ctx context.Context, out io.Writer, log *slog.Logger) (e
 		if err != nil {
 			return fmt.Errorf("keep counters: %w", err)
 		}
-		fmt.Fprintf(out, "%s was missing. Counters keep their values, and reports begin with the clicks that the edge still has.\n", clicksFile)
+		fmt.Fprintf(out, "%s was missing. Counters keep their values, and reports begin with the clicks that the edge still has.\n",
+			clicksFile)
 	}
 	f := &stamped{s.DataDir, links, clicks, log}
 	if err := f.join(ctx, true); err != nil {

@@ -23,8 +23,9 @@ func TestConversions_equal_the_ledger(t *testing.T) {
 	c := p.Login()
 	link := c.CreateURL("https://shop.example.com/", map[string]any{"trackConversions": true})
 	for _, page := range []string{"/plain", "/photo", "/video"} {
-		c.Do("POST", "/api/urls/"+link.ID+"/variants", map[string]any{"name": page[1:], "weight": 10, "targetUrl": "https://shop.example.com" +
-			page}, 201, nil)
+		c.Do("POST", "/api/urls/"+link.ID+"/variants",
+			map[string]any{"name": page[1:], "weight": 10, "targetUrl": "https://shop.example.com" +
+				page}, 201, nil)
 	}
 	var key struct{ Key string }
 	c.Do("POST", "/api/api-keys", map[string]any{"name": "shop", "scopes": []string{"conversions:write"}}, 201, &key)

@@ -73,7 +73,8 @@ func openLinks(ctx context.Context, dir string, cfg store.Config) (*store.Store,
 	links, err := store.Open(ctx, cfg)
 	if err != nil && ctx.Err() == nil && store.Damaged(err) {
 		return nil, fmt.Errorf("DATA_DIR: %s is damaged, or the files %[1]s-wal and %[1]s-shm are left of another database. "+
-			"It holds all links and users: restore the whole folder from a backup into an empty folder (%w)", filepath.Join(dir, linksFile), err)
+			"It holds all links and users: restore the whole folder from a backup into an empty folder (%w)",
+			filepath.Join(dir, linksFile), err)
 	}
 	return links, err
 }

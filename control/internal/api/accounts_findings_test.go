@@ -30,7 +30,8 @@ func (w *world) escalations() [][3]string {
 		{"PATCH", ann + "/reset-password", `{"newPassword":"battery staple"}`}, {"DELETE", ann, ""},
 		{"POST", "/api/admin/oidc-providers",
 			`{"name":"Evil","slug":"evil","discoveryUrl":"https://evil.example","clientId":"x","clientSecret":"y"}`},
-		{"PUT", "/api/admin/oidc-providers/corp", `{"discoveryUrl":"https://evil.example"}`}, {"DELETE", "/api/admin/oidc-providers/corp", ""},
+		{"PUT", "/api/admin/oidc-providers/corp", `{"discoveryUrl":"https://evil.example"}`},
+		{"DELETE", "/api/admin/oidc-providers/corp", ""},
 		{"DELETE", ann + "/oidc-accounts/x", ""},
 	}
 }
@@ -44,7 +45,8 @@ func TestM1_AdminKeysDoNotAdminister(t *testing.T) {
 	for _, e := range w.escalations() {
 		w.do(e[0], e[1], e[2], key).want(403).says("API key")
 	}
-	if after := w.do("GET", "/api/users", "", as(w.root)).want(200).text + w.do("GET", "/api/admin/oidc-providers", "", as(w.root)).want(200).
+	if after := w.do("GET", "/api/users", "", as(w.root)).want(200).text + w.do("GET", "/api/admin/oidc-providers", "",
+		as(w.root)).want(200).
 		text; after != before {
 		t.Errorf("the data changed from %[2]s to %[1]s", after, before)
 	}
@@ -79,13 +81,15 @@ func TestM1_NobodyResetsTheirOwn(t *testing.T) {
 	w := small(t, nil)
 	me := "/api/users/" + w.rootID
 	for _, method := range []string{"POST", "PATCH"} {
-		if r := w.do(method, me+"/reset-password", `{"newPassword":"battery staple"}`, as(w.root)).want(400); !strings.Contains(r.str("message"),
+		if r := w.do(method, me+"/reset-password", `{"newPassword":"battery staple"}`, as(w.root)).
+			want(400); !strings.Contains(r.str("message"),
 			"/api/auth/password") {
 			t.Error(r.text)
 		}
 	}
 	w.secondFactor(w.root)
-	if r := w.do("PATCH", me+"/2fa", `{"enabled":false}`, as(w.root)).want(400); !strings.Contains(r.str("message"), "/api/auth/2fa/disable") {
+	if r := w.do("PATCH", me+"/2fa", `{"enabled":false}`, as(w.root)).want(400); !strings.Contains(r.str("message"),
+		"/api/auth/2fa/disable") {
 		t.Error(r.text)
 	}
 	w.do("GET", "/api/auth/me", "", as(w.root)).want(200).shows("twoFactorEnabled", true)
@@ -180,7 +184,8 @@ func TestM7_LinksToAdministratorsAreConfirmed(t *testing.T) {
 	w.add("corp", startIDP(t, idptest.Person{Subject: "r", Email: adminMail, Verified: true}))
 	left := w.signOn("corp").failed("link_required")
 	w.do("POST", "/api/auth/login", login(adminMail, password, "")).want(200) // without the cookie, no account is linked
-	w.do("POST", "/api/auth/login", strings.Replace(login(adminMail, password, ""), "{", `{"linkAccount":true,`, 1)).wantField("linkAccount")
+	w.do("POST", "/api/auth/login", strings.Replace(login(adminMail, password, ""), "{", `{"linkAccount":true,`, 1)).
+		wantField("linkAccount")
 	w.link(left, adminMail, "wrong", "").want(401)
 	w.link(left, userMail, password, "").wantField("linkAccount") // another user's account
 	left = w.signOn("corp").failed("link_required")
@@ -242,7 +247,8 @@ func TestM7_ProvidersVouchForTheirDomains(t *testing.T) {
 	for _, bad := range []string{`["*.example.com"]`, `["example"]`, `["a b.com"]`, `["@example.com"]`, `["exämple.com"]`, `[""]`} {
 		w.do("PUT", path, `{"allowedDomains":`+bad+`}`, as(w.root)).wantField("allowedDomains.0")
 	}
-	if r := w.do("PUT", path, `{"allowedDomains":[" Corp.Example ","corp.test"]}`, as(w.root)).want(200); fmt.Sprint(r.at("allowedDomains")) !=
+	if r := w.do("PUT", path, `{"allowedDomains":[" Corp.Example ","corp.test"]}`, as(w.root)).
+		want(200); fmt.Sprint(r.at("allowedDomains")) !=
 		"[corp.example corp.test]" {
 		t.Fatal(r.text)
 	}
@@ -279,7 +285,8 @@ func TestLow_WeakPasswords(t *testing.T) {
 	}
 	w.do("POST", "/api/users", `{"email":"carol@example.com","password":"Carol@example.com"}`, as(w.root)).wantField("password")
 	w.do("POST", "/api/users/"+w.annID+"/reset-password", `{"newPassword":"`+userMail+`"}`, as(w.root)).wantField("newPassword")
-	w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, password, strings.ToUpper(userMail)), as(w.ann)).
+	w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, password, strings.ToUpper(userMail)),
+		as(w.ann)).
 		wantField("newPassword")
 	w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, password, otherMail), as(w.ann)).want(200)
 }
@@ -316,7 +323,8 @@ func TestLow_CSRFScheme(t *testing.T) {
 	}
 	const other = "10.0.0.5:8080"
 	send("sho.rt", map[string]int{
-		"https://sho.rt": 200, "HTTPS://SHO.RT": 200, "https://app.example.com": 200, "https://sho.rt:443": 403, // browsers omit the default port
+		// browsers omit the default port
+		"https://sho.rt": 200, "HTTPS://SHO.RT": 200, "https://app.example.com": 200, "https://sho.rt:443": 403,
 		"http://sho.rt": 403, "https://sho.rt:8443": 403, "http://sho.rt:80": 403, "https://evil.example": 403, "null": 403,
 		"http://app.example.com": 403, "sho.rt": 403,
 	})
@@ -348,7 +356,8 @@ func TestAPI7_ConsoleURL(t *testing.T) {
 			at := strings.TrimSuffix(address, "/")
 			in := w.leave("corp", "?redirect="+url.QueryEscape("/links?page=2")).arrive()
 			c := in.cookie("access_token")
-			if got := in.Header.Get("Location"); got != at+"/links?page=2" || c == nil || c.SameSite != sameSite || !c.Secure || !c.HttpOnly {
+			if got := in.Header.Get("Location"); got != at+"/links?page=2" || c == nil || c.SameSite != sameSite || !c.Secure ||
+				!c.HttpOnly {
 				t.Fatalf("redirected to %s with cookies %v", got, in.Cookies())
 			}
 			if got := w.leave("corp", "").arrive().Header.Get("Location"); got != at+"/" {
@@ -359,7 +368,8 @@ func TestAPI7_ConsoleURL(t *testing.T) {
 				if query != "" {
 					slug = "corp"
 				}
-				if got := w.do("GET", "/api/auth/sso/"+slug+"/login"+query, "").want(302).Header.Get("Location"); got != at+"/login?error="+code {
+				if got := w.do("GET", "/api/auth/sso/"+slug+"/login"+query, "").want(302).Header.Get("Location"); got != at+
+					"/login?error="+code {
 					t.Errorf("redirected to %s", got)
 				}
 			}
@@ -368,7 +378,8 @@ func TestAPI7_ConsoleURL(t *testing.T) {
 			origin := u.Scheme + "://" + u.Host
 			session := with("Cookie", "access_token="+c.Value)
 			if r := w.do("PUT", "/api/auth/me", `{"name":"x"}`, session, with("Origin", origin)).
-				want(200); r.Header.Get("Access-Control-Allow-Origin") != origin || r.Header.Get("Access-Control-Allow-Credentials") != "true" {
+				want(200); r.Header.Get("Access-Control-Allow-Origin") != origin ||
+				r.Header.Get("Access-Control-Allow-Credentials") != "true" {
 				t.Errorf("%v", r.Header)
 			}
 			w.do("PUT", "/api/auth/me", `{"name":"x"}`, session, with("Origin", "https://evil.example")).want(403)

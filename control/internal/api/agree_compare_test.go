@@ -266,7 +266,8 @@ func (a *agreeWorld) routed(what string, q question, token string, all float64) 
 	}
 	a.same(what, matches, map[string]float64{"totalMatches": r.num("totalMatches")})
 	a.same(what, standing, map[string]float64{"the rules' sum": r.sum("rules", "matchCount"), "their days": r.sum("timeSeries", "matches")})
-	a.same(what, all, map[string]float64{"routing's totalClicks": r.num("totalClicks"), "geoDistribution": r.sum("geoDistribution", "clicks"),
+	a.same(what, all, map[string]float64{"routing's totalClicks": r.num("totalClicks"),
+		"geoDistribution":    r.sum("geoDistribution", "clicks"),
 		"deviceDistribution": r.sum("deviceDistribution", "clicks")})
 }
 
@@ -294,7 +295,8 @@ func (a *agreeWorld) counters(when string) {
 			map[string]float64{"urls/stats": a.do("GET", "/api/urls/stats", "", as(token)).num("totalClicks"),
 				"the list's clickCount": list.sum("data", "clickCount"), "top-urls": top.sum("", "clickCount")})
 		a.same(when+", "+name+", all time", ever(true, mine),
-			map[string]float64{"top-urls with bots": a.do("GET", "/api/analytics/top-urls?limit=100&includeBots=true", "", as(token)).sum("",
+			map[string]float64{"top-urls with bots": a.do("GET", "/api/analytics/top-urls?limit=100&includeBots=true", "",
+				as(token)).sum("",
 				"clickCount")})
 	}
 	members := 0.0
@@ -304,10 +306,12 @@ func (a *agreeWorld) counters(when string) {
 		}
 		this := func(v visit) bool { return v.link == slug }
 		want := ever(false, this)
-		a.same(when+", "+slug+", all time", want, map[string]float64{"clickCount": a.do("GET", "/api/urls/"+id, "", as(a.root)).num("clickCount"),
-			"recent clicks": a.do("GET", "/api/analytics/urls/"+id+"/recent-clicks", "", as(a.root)).num("total")})
+		a.same(when+", "+slug+", all time", want,
+			map[string]float64{"clickCount": a.do("GET", "/api/urls/"+id, "", as(a.root)).num("clickCount"),
+				"recent clicks": a.do("GET", "/api/analytics/urls/"+id+"/recent-clicks", "", as(a.root)).num("total")})
 		a.same(when+", "+slug+", all time", ever(true, this),
-			map[string]float64{"recent clicks with bots": a.do("GET", "/api/analytics/urls/"+id+"/clicks/recent?includeBots=true", "", as(a.root)).
+			map[string]float64{"recent clicks with bots": a.do("GET", "/api/analytics/urls/"+id+"/clicks/recent?includeBots=true", "",
+				as(a.root)).
 				num("total")})
 		if slug == "plain" || slug == "tested" || slug == "routed" {
 			members += want

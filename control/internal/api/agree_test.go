@@ -117,7 +117,8 @@ func agree(t *testing.T, clicks analytics.Store, rebuild func(), first, more, la
 // links creates links of ann (one plain, one with variants, one with rules, one to be deleted) and two links of bob.
 func (a *agreeWorld) links() {
 	create := func(slug, owner, token, more string) {
-		a.ids[slug] = a.do("POST", "/api/urls", `{"originalUrl":"https://example.com/`+slug+`","customSlug":"`+slug+`"`+more+`}`, as(token)).
+		a.ids[slug] = a.do("POST", "/api/urls", `{"originalUrl":"https://example.com/`+slug+`","customSlug":"`+slug+`"`+more+
+			`}`, as(token)).
 			want(201).str("id")
 		a.owner[slug] = owner
 	}
@@ -173,7 +174,8 @@ func (a *agreeWorld) deliver(in *ingest.Ingester, r *rand.Rand, edge uint64, n i
 		v.Event = click.Event{Seq: uint64(i), Time: v.at.UnixMilli(), Link: nums[v.link][0], Owner: nums[v.link][1],
 			IP:        netip.AddrFrom4([4]byte{192, 0, 2, byte(r.IntN(60))}),
 			UserAgent: pick(safari, chrome, "", crawler), Referer: pick("", "https://news.example/", "=cmd()"),
-			UTM: link.UTM{Source: pick("", "mail", "social"), Medium: pick("", "cpc"), Campaign: pick("", "spring", "Spring"), Term: pick("", "x"),
+			UTM: link.UTM{Source: pick("", "mail", "social"), Medium: pick("", "cpc"), Campaign: pick("", "spring", "Spring"),
+				Term:    pick("", "x"),
 				Content: pick("", "y")}}
 		v.bot = v.UserAgent == crawler || v.UserAgent == ""
 		switch {

@@ -23,7 +23,8 @@ func TestAPI3_ABTestTotals(t *testing.T) {
 	a, b, c, gone := w.variant(one, "a"), w.variant(one, "b"), w.variant(two, "c"), w.variant(two, "gone")
 	rule := w.do("POST", "/api/urls/"+one+"/routing-rules",
 		`{"name":"r","targetUrl":"https://r.example",`+
-			`"conditions":{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}}`, as(w.ann)).want(201).str("id")
+			`"conditions":{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}}`, as(w.ann)).
+		want(201).str("id")
 	visit := func(n int, url string, change func(*click.Event)) {
 		for range n {
 			w.click(url, "2026-03-10T12:00:00Z", 1, change)

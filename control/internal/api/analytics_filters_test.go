@@ -23,9 +23,10 @@ func TestAnalytics_filters_intervals_and_comparisons(t *testing.T) {
 	for query, want := range map[string]float64{
 		"": 4, "language=de": 1, "language=de&language=fr": 2, "language=Unknown": 2, "device=mobile": 3, "os=iOS&language=fr": 0,
 		"browser=Chrome":            1,
-		"referer=www.instagram.com": 1, "referer=Direct": 3, "country=US": 0, "country=Unknown": 4, "tag=spring": 2, "tag=spring&tag=nothing": 2,
-		"tag=nothing":   0,
-		"domain=sho.rt": 4, "domain=other.example": 0, "bot=true": 1, "bot=Googlebot": 1, "bot=true&bot=false": 5,
+		"referer=www.instagram.com": 1, "referer=Direct": 3, "country=US": 0, "country=Unknown": 4, "tag=spring": 2,
+		"tag=spring&tag=nothing": 2,
+		"tag=nothing":            0,
+		"domain=sho.rt":          4, "domain=other.example": 0, "bot=true": 1, "bot=Googlebot": 1, "bot=true&bot=false": 5,
 		"bot=false&includeBots=true": 4, "includeBots=true": 5,
 		"variantId=none": 4, "ruleId=6b7f2c50-0000-4000-8000-000000000000": 0, "startDate=2026-03-11&endDate=2026-03-11&interval=hour": 3,
 		"startDate=2026-03-11T01:30:30Z&endDate=2026-03-11T02:00:00Z&interval=minute": 1,
@@ -45,9 +46,10 @@ func TestAnalytics_filters_intervals_and_comparisons(t *testing.T) {
 	w.do("GET", "/api/analytics/groups?by=domain", "", as(w.ann)).want(200).shows("groups.0.name", "sho.rt", "groups.0.clicks", 4)
 	many := strings.Repeat("&country=DE", 21)
 	for query, field := range map[string]string{
-		"interval=second": "interval", "interval=minute&timeRange=last_7_days": "interval", "interval=hour&timeRange=last_90_days": "interval",
-		"timeRange=last_hour":                  "timeRange",
-		"interval=minute&startDate=2026-03-11": "interval",
+		"interval=second": "interval", "interval=minute&timeRange=last_7_days": "interval",
+		"interval=hour&timeRange=last_90_days":                                      "interval",
+		"timeRange=last_hour":                                                       "timeRange",
+		"interval=minute&startDate=2026-03-11":                                      "interval",
 		"interval=hour&startDate=2026-03-11T02:00:00Z&endDate=2026-03-11T02:00:00Z": "endDate", "interval=hour&startDate=x": "startDate",
 		"compare=month": "compare", "series=cats": "series", "country=Germany": "country", many[1:]: "country", "device=WATCH": "device",
 		"language=de-CH":         "language",

@@ -115,7 +115,8 @@ func TestAnalytics_shapes_and_figures(t *testing.T) {
 	r.shows("totalBotClicks", 1, "botPercentage", 16.7, "botTypes.0.botName", "Googlebot", "botTypes.0.percentage", 100)
 	for _, path := range []string{"recent-clicks", "clicks/recent"} {
 		r = w.do("GET", "/api/analytics/urls/"+id+"/"+path+"?limit=2", "", as(w.ann)).want(200).has("", "clicks", "total")
-		r.has("clicks.0", "id", "timestamp", "createdAt", "ip", "ipAddress", "country", "region", "city", "device", "os", "browser", "referer",
+		r.has("clicks.0", "id", "timestamp", "createdAt", "ip", "ipAddress", "country", "region", "city", "device", "os",
+			"browser", "referer",
 			"isBot", "botName",
 			"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "variantId", "routingRuleId")
 		r.shows("total", 6, "clicks.0.timestamp", "2026-03-11T23:59:59.000Z", "clicks.0.ip", "192.0.2.3", "clicks.1.utmSource", "mail",
@@ -181,7 +182,8 @@ func TestAnalytics_tests_and_routing(t *testing.T) {
 	}
 	rule := w.do("POST", "/api/urls/"+id+"/routing-rules",
 		`{"name":"mobile","targetUrl":"https://m.example.com",`+
-			`"conditions":{"operator":"AND","conditions":[{"type":"device","operator":"equals","value":"MOBILE"}]}}`, as(w.ann)).want(201).str("id")
+			`"conditions":{"operator":"AND","conditions":[{"type":"device","operator":"equals","value":"MOBILE"}]}}`, as(w.ann)).
+		want(201).str("id")
 	idOf := func(text string) link.ID { return link.ID(uuid.MustParse(text)) }
 	for i := range 8 {
 		w.click(id, "2026-03-10T12:00:00Z", byte(i%3), func(e *click.Event) {
@@ -225,7 +227,8 @@ func TestAnalytics_exports(t *testing.T) {
 	w.click(id, "2026-03-09T04:30:00Z", 2, func(e *click.Event) {
 		e.Referer, e.UTM = `@evil,"quoted"`, link.UTM{Source: "=1+1", Medium: "a\nb"}
 	})
-	r := w.do("GET", "/api/analytics/urls/"+id+"/export?startDate=2026-03-01&endDate=2026-03-10&includeClicks=true", "", as(w.ann)).want(200)
+	r := w.do("GET", "/api/analytics/urls/"+id+"/export?startDate=2026-03-01&endDate=2026-03-10&includeClicks=true", "",
+		as(w.ann)).want(200)
 	if got := r.Header.Get("Content-Disposition"); got != `attachment; filename="analytics_camp-1_2026-03-01_2026-03-10.csv"` {
 		t.Error(got)
 	}
@@ -294,13 +297,15 @@ func TestAnalytics_refusals(t *testing.T) {
 		"timezone=Mars/Olympus": "timezone", "timezone=Local": "timezone",
 		"startDate=yesterday": "startDate", "endDate=2026-02-30": "endDate", "timeRange=last_week": "timeRange",
 	} {
-		for _, path := range []string{"/overview", "/bots", "/ab-tests", "/export", "/top-urls", "/urls/" + id + "/recent-clicks", "/urls/" + id,
+		for _, path := range []string{"/overview", "/bots", "/ab-tests", "/export", "/top-urls", "/urls/" + id + "/recent-clicks",
+			"/urls/" + id,
 			"/urls/" + id + "/routing"} {
 			w.do("GET", "/api/analytics"+path+"?"+query, "", as(w.ann)).wantField(field)
 		}
 	}
 	for _, query := range []string{
-		"startDate=2025-01-01&endDate=2025-12-31", "startDate=2025-03-11T15:00:00Z&endDate=2026-03-11T15:00:00.000Z", "timeRange=last_365_days",
+		"startDate=2025-01-01&endDate=2025-12-31", "startDate=2025-03-11T15:00:00Z&endDate=2026-03-11T15:00:00.000Z",
+		"timeRange=last_365_days",
 		"timeRange=custom", "timezone=Asia/Kathmandu",
 		"startDate=2026-03-10T23:00:00%2B08:00", "startDate=2026-03-10T23:00:00+08:00", "startDate=&endDate=", "unknown=1",
 		"startDate=2200-01-01&endDate=2200-01-02", "endDate=1970-01-05",
@@ -356,7 +361,8 @@ func (b awayClicks) Breakdown(context.Context, analytics.Scope, []analytics.Dime
 // A report gets 503 while the click store is not available. Only the log has the cause.
 func TestReports_while_the_click_store_is_away(t *testing.T) {
 	cause := errors.New("code: 242, message: Table is in readonly mode at 10.0.0.7")
-	away := &problem.Error{Kind: problem.Unavailable, Message: "The click store is not available at the moment.", RetryAfter: 5 * time.Second}
+	away := &problem.Error{Kind: problem.Unavailable, Message: "The click store is not available at the moment.",
+		RetryAfter: 5 * time.Second}
 	w := small(t, func(world *world, cfg *api.Config, deps *api.Deps) {
 		withLinks(world, cfg, deps)
 		deps.Reports = report.New(world.store, awayClicks{brokenClicks{err: fmt.Errorf("query clicks: %w", errors.Join(cause, away))}},

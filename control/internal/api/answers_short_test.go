@@ -64,7 +64,8 @@ func TestB6_answers_are_compressed(t *testing.T) {
 	export, code := "/api/urls/export?format=csv", "/api/urls/"+id+"/qrcode?format=svg"
 	for _, path := range []string{list, list + "&fields=slug,originalUrl", export, code} {
 		plain := w.do("GET", path, "", as(w.ann)).want(200)
-		if plain.Header.Get("Content-Encoding") != "" || !strings.Contains(strings.Join(plain.Header.Values("Vary"), ","), "Accept-Encoding") {
+		if plain.Header.Get("Content-Encoding") != "" || !strings.Contains(strings.Join(plain.Header.Values("Vary"), ","),
+			"Accept-Encoding") {
 			t.Errorf("%s: %v", path, plain.Header)
 		}
 		for accepted, encoding := range map[string]string{"gzip": "gzip", "gzip, deflate, br, zstd": "zstd"} {

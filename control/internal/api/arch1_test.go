@@ -23,8 +23,9 @@ func TestArch1_PercentagesAgree(t *testing.T) {
 	const condition = `"conditions":{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}`
 	rules, variants := [2]string{}, [2]string{}
 	for i := range 2 {
-		rules[i] = w.do("POST", at+"/routing-rules", fmt.Sprintf(`{"name":"r%d","targetUrl":"https://r%d.example","priority":%d,%s}`, i, i, 9-i,
-			condition), as(w.ann)).want(201).str("id")
+		rules[i] = w.do("POST", at+"/routing-rules",
+			fmt.Sprintf(`{"name":"r%d","targetUrl":"https://r%d.example","priority":%d,%s}`, i, i, 9-i,
+				condition), as(w.ann)).want(201).str("id")
 		variants[i] = w.do("POST", at+"/variants", fmt.Sprintf(`{"name":"v%d","targetUrl":"https://v%d.example"}`, i, i), as(w.ann)).
 			want(201).str("id")
 	}
@@ -52,8 +53,9 @@ func TestArch1_PercentagesAgree(t *testing.T) {
 	add(199, arm(0))
 	w.ok(w.in.Deliver(t.Context(), &batch))
 	testkit.Eventually(w.t, "counters hold all clicks", func() bool {
-		return w.do("GET", at+"/routing-rules", "", as(w.ann)).want(200).num("totalMatches") == 400 && w.do("GET", at+"/variants", "", as(w.ann)).
-			want(200).num("totalClicks") == 400
+		return w.do("GET", at+"/routing-rules", "", as(w.ann)).want(200).num("totalMatches") == 400 &&
+			w.do("GET", at+"/variants", "", as(w.ann)).
+				want(200).num("totalClicks") == 400
 	})
 
 	pair := func(path, what, low, high string) {

@@ -18,7 +18,8 @@ var serverFields = []string{
 	"hasPassword", "passwordHash", "password_hash",
 	"role", "isAdmin", "admin", "email", "status", "isActive", "twoFactorEnabled", "totpSecret", "sessionId", "key", "keyHash", "prefix",
 	"lastUsedAt", "matchCount", "lastMatchedAt",
-	"totalSent", "totalSuccess", "totalFailed", "lastError", "hasSecret", "hasClientSecret", "callbackUrl", "urlCount", "totalClicks", "urls",
+	"totalSent", "totalSuccess", "totalFailed", "lastError", "hasSecret", "hasClientSecret", "callbackUrl", "urlCount",
+	"totalClicks", "urls",
 	"order", "scope",
 	"__proto__", "constructor", "$schema", "Name", "ORIGINALURL",
 }
@@ -140,10 +141,12 @@ func TestAssignment_of_unknown_fields(t *testing.T) {
 		}
 		bulk := row{method: "POST", path: "/api/urls/bulk"}
 		for _, name := range []string{"id", "userId", "slug", "clickCount", "createdAt", "passwordHash"} {
-			refused(bulk, fmt.Sprintf(`{"urls":[{"originalUrl":"https://example.com/"},{"originalUrl":"https://example.com/",%q:"x"}]}`, name),
+			refused(bulk, fmt.Sprintf(`{"urls":[{"originalUrl":"https://example.com/"},{"originalUrl":"https://example.com/",%q:"x"}]}`,
+				name),
 				"urls.1."+name)
 			patch := row{method: "PATCH", path: "/api/urls/bulk"}
-			refused(patch, fmt.Sprintf(`{"urlIds":[%q],"operation":{"type":"utm","utmSource":"a",%q:"x"}}`, th.id("url"), name), "operation."+name)
+			refused(patch, fmt.Sprintf(`{"urlIds":[%q],"operation":{"type":"utm","utmSource":"a",%q:"x"}}`, th.id("url"), name),
+				"operation."+name)
 		}
 		t.Logf("%d requests rejected, %d fields at each endpoint", tried, len(names))
 		if tried < testkit.Size(500, 10_000) {

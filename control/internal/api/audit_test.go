@@ -29,7 +29,8 @@ func TestAuditLogs(t *testing.T) {
 		}
 		today, yesterday := time.Now().UTC().Format(time.DateOnly), time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 		for query, want := range map[string]float64{
-			"action=URL_CREATED": 1, "entityId=" + u: 2, "userId=" + w.annID + "&action=URL_UPDATED": 1, "entityId=" + u + "&startDate=" + today: 2,
+			"action=URL_CREATED": 1, "entityId=" + u: 2, "userId=" + w.annID + "&action=URL_UPDATED": 1, "entityId=" + u +
+				"&startDate=" + today: 2,
 			"entityId=" + u + "&endDate=" + yesterday: 0, "entityId=" + u + "&endDate=" + today: 2, "entityId=" + u + "&endDate=" + today +
 				"&startDate=" + yesterday: 2,
 			"entityId=" + u + "&startDate=2099-01-01T00:00:00Z": 0, "entityId=" + u + "&page=5": 2, "entityId=" + u + "&startDate=" +

@@ -45,9 +45,10 @@ var dialects = map[string]saved{
 			})
 			into := storetest.EmptyPostgresURL(t)
 			if err == nil {
-				err = store.Restore(t.Context(), store.Config{URL: into}, d, store.RestoreOptions{}, func(table string) (io.ReadCloser, error) {
-					return io.NopCloser(&parts[table].Buffer), nil
-				})
+				err = store.Restore(t.Context(), store.Config{URL: into}, d, store.RestoreOptions{},
+					func(table string) (io.ReadCloser, error) {
+						return io.NopCloser(&parts[table].Buffer), nil
+					})
 			}
 			testkit.Must(t, err)
 			return opened(t, into, 0)
@@ -118,7 +119,8 @@ func TestBackup_has_a_links_whole_life(t *testing.T) {
 			r.root, r.ann = w.root, w.ann
 			after := r.tables(dialect == "postgres")
 			for name, rows := range before {
-				if name != "config_head" && name != "goose_db_version" && !slices.Equal(rows, after[name]) { // incarnation; times of migrations
+				// incarnation; times of migrations
+				if name != "config_head" && name != "goose_db_version" && !slices.Equal(rows, after[name]) {
 					t.Errorf("%s was\n%.2000s\nand is\n%.2000s", name, strings.Join(rows, "\n"), strings.Join(after[name], "\n"))
 				}
 			}
@@ -186,7 +188,8 @@ func (w *world) live(guard *abuse.Service) *life {
 
 	l.answers = map[string]string{}
 	for _, path := range []string{
-		"/api/urls", "/api/urls?tag=red", "/api/urls?status=DELETED", "/api/urls/" + l.kept, "/api/urls/" + l.kept + "/history", "/api/tags",
+		"/api/urls", "/api/urls?tag=red", "/api/urls?status=DELETED", "/api/urls/" + l.kept, "/api/urls/" + l.kept + "/history",
+		"/api/tags",
 		"/api/utm-templates", "/api/views", "/api/bundles/" + l.bundle,
 		"/api/analytics/missing", "/api/admin/reports", "/api/urls/" + l.limited, "/api/urls/" + l.bad, "/api/urls/by-external-id/x-1",
 		"/api/urls/stats",

@@ -126,7 +126,8 @@ func TestBundles(t *testing.T) {
 	}
 	w.audited("BUNDLE_UPDATED", "bundle", strings.TrimPrefix(full, "/api/bundles/"))
 	w.unchanged("archiving twice", func() { w.do("POST", full+"/archive", "", as(w.ann)).want(201) })
-	for query, want := range map[string]string{"": "Spring", "?status=ACTIVE": "Spring", "?status=ARCHIVED": "Fuller", "?search=SPR": "Spring",
+	for query, want := range map[string]string{"": "Spring", "?status=ACTIVE": "Spring", "?status=ARCHIVED": "Fuller",
+		"?search=SPR":  "Spring",
 		"?search=full": "", "?search=full&status=ARCHIVED": "Fuller", "?page=2": ""} {
 		r := w.do("GET", "/api/bundles"+query, "", as(w.ann)).want(200).has("", "data", "total", "page", "pageSize", "totalPages")
 		if r.str("data.0.name") != want || r.num("pageSize") != 10 || len(r.at("data").([]any)) > 1 {
@@ -279,7 +280,8 @@ func TestBundles_set_through_links(t *testing.T) {
 
 	// A bulk operation adds bundles.
 	for _, operation := range []string{`"operation":"bundle","value":"` + x + `"`, `"operation":{"type":"bundle","bundleId":"` + x + `"}`} {
-		r := w.do("PATCH", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q],%s}`, b, a, operation), as(w.ann)).want(200).has("", "updatedCount",
+		r := w.do("PATCH", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q],%s}`, b, a, operation), as(w.ann)).want(200).has("",
+			"updatedCount",
 			"updatedIds", "message")
 		if r.num("updatedCount") != 2 || in(x) != "bbb aaa" {
 			t.Errorf("%s: %s", in(x), r.text)
@@ -379,7 +381,8 @@ func TestBundles_hold_a_thousand_links(t *testing.T) {
 	for i := range bundles.MaxURLs {
 		ids = append(ids, fmt.Sprintf("%q", r.str(fmt.Sprintf("succeeded.%d.url.id", i))))
 	}
-	path := "/api/bundles/" + w.do("POST", "/api/bundles", `{"name":"x","urlIds":[`+strings.Join(ids, ",")+`]}`, as(w.ann)).want(201).str("id")
+	path := "/api/bundles/" + w.do("POST", "/api/bundles", `{"name":"x","urlIds":[`+strings.Join(ids, ",")+`]}`, as(w.ann)).
+		want(201).str("id")
 	one := w.create("one")
 	w.do("POST", path+"/urls", `{"urlId":"`+one+`"}`, as(w.ann)).wantField("urlId")
 	w.do("POST", "/api/bundles", `{"name":"x","urlIds":["`+one+`",`+strings.Join(ids, ",")+`]}`, as(w.ann)).wantField("urlIds")

@@ -81,7 +81,8 @@ func TestSecrets_stay_secret(t *testing.T) {
 		}
 		first, second, third := c.plant("user's password"), c.plant("changed password"), c.plant("reset password")
 		email := fresh() + "@example.com"
-		user := do("POST", "/api/users", fmt.Sprintf(`{"email":%q,"password":%q,"role":"ADMIN"}`, email, first), as(w.root)).want(201).str("id")
+		user := do("POST", "/api/users", fmt.Sprintf(`{"email":%q,"password":%q,"role":"ADMIN"}`, email, first), as(w.root)).
+			want(201).str("id")
 		signIn := func(password, code string) string {
 			t.Helper()
 			r := do("POST", "/api/auth/login", login(email, password, code)).want(200)
@@ -120,7 +121,8 @@ func TestSecrets_stay_secret(t *testing.T) {
 		hook := do("POST", "/api/webhooks",
 			fmt.Sprintf(
 				`{"name":"W","url":"http://127.0.0.1:1/","secret":%q,"scope":"all",`+
-					`"events":["url.created","url.updated","url.deleted","routing.rule_created"]}`, c.plant("webhook's secret")), me).want(201)
+					`"events":["url.created","url.updated","url.deleted","routing.rule_created"]}`, c.plant("webhook's secret")),
+			me).want(201)
 		c.shown[hook.str("secret")] = "POST /api/webhooks"
 		made := do("POST", "/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.created"]}`, me).want(201)
 		c.learn("webhook's secret that was made", made.str("secret"), made)
@@ -140,7 +142,8 @@ func TestSecrets_stay_secret(t *testing.T) {
 		url := do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/","password":%q}`, c.plant("link's password")),
 			me).want(201).str("id")
 		do("PUT", "/api/urls/"+url, fmt.Sprintf(`{"password":%q,"title":"T"}`, c.plant("link's new password")), me).want(200)
-		do("PATCH", "/api/urls/"+url, fmt.Sprintf(`{"password":%q,"originalUrl":"nowhere"}`, c.plant("refused link password")), me).want(400)
+		do("PATCH", "/api/urls/"+url, fmt.Sprintf(`{"password":%q,"originalUrl":"nowhere"}`, c.plant("refused link password")),
+			me).want(400)
 		do("POST", "/api/urls", fmt.Sprintf(`{"password":%q,"customSlug":"a b"}`, c.plant("refused new link's password")), me).want(400)
 		do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/","password":[%q]}`, c.plant("password of another type")),
 			me).want(400)
@@ -151,7 +154,8 @@ func TestSecrets_stay_secret(t *testing.T) {
 
 		// All other endpoints, on the resources with secrets where possible.
 		th := w.thingsOf(token)
-		th.ids["url"], th.ids["webhook"], th.ids["provider"], th.ids["key"], th.ids["user"] = url, hook.str("id"), provider, key.str("id"), user
+		th.ids["url"], th.ids["webhook"], th.ids["provider"], th.ids["key"], th.ids["user"] = url, hook.str("id"), provider,
+			key.str("id"), user
 		for _, r := range table(t) {
 			if r.method == "GET" {
 				c.record(w.send(r, th.id, me))

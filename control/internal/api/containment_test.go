@@ -242,7 +242,8 @@ func TestKeys_made_with_a_key_are_contained(t *testing.T) {
 	w.do("POST", "/api/api-keys/"+makerID+"/rotate", `{"expiresAt":"`+later+`"}`, maker, at).wantField("expiresAt")
 	_, otherID := w.makeKey(w.root, "")
 	w.do("POST", "/api/api-keys/"+otherID+"/rotate", `{}`, maker, at).want(403)
-	child = with("X-API-Key", w.do("POST", "/api/api-keys/"+childID+"/rotate", `{}`, maker, at).want(200).shows("expiresAt", soon).str("key"))
+	child = with("X-API-Key", w.do("POST", "/api/api-keys/"+childID+"/rotate", `{}`, maker, at).want(200).shows("expiresAt",
+		soon).str("key"))
 	w.do("GET", "/api/urls", "", child, at).want(200)
 	if _, newest := w.rowsOf("API_KEY_ROTATED"); !strings.Contains(newest, fmt.Sprintf(`"apiKeyId":%q`, makerID)) {
 		t.Error("the audit log does not name the key:", newest)

@@ -16,7 +16,8 @@ import (
 func (w *world) converted(url string, seq uint64, address string) string {
 	w.t.Helper()
 	u := w.row(url)
-	r := analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 4, Epoch: 1}, Seq: seq}, Time: time.Now().UnixMilli(), Link: u.Num,
+	r := analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 4, Epoch: 1}, Seq: seq}, Time: time.Now().UnixMilli(),
+		Link:  u.Num,
 		Owner: u.Workspace, IP: netip.MustParseAddr(address), UserAgent: "Netscape", Country: "DE"}
 	w.ok(w.clicks.Insert(w.t.Context(), analytics.Batch{Rows: []analytics.Row{r}}))
 	period := conversion.Period(r.Time)

@@ -62,7 +62,8 @@ func TestB3_a_number_is_accepted_with_one_click(t *testing.T) {
 		tag := uint64(0)
 		item := func(name, number, more string) string {
 			tag++
-			return fmt.Sprintf(`{"clickId":%q,"name":%q,"externalId":%q%s}`, w.clickID(mine, time.Hour, tag, conversionSecret), name, number, more)
+			return fmt.Sprintf(`{"clickId":%q,"name":%q,"externalId":%q%s}`, w.clickID(mine, time.Hour, tag, conversionSecret), name,
+				number, more)
 		}
 		first := item("purchase", "order-1", "")
 		w.queue.down = true
@@ -71,7 +72,8 @@ func TestB3_a_number_is_accepted_with_one_click(t *testing.T) {
 		if n := w.accepted(first); n != 1 {
 			t.Error("the order was not accepted after a failure")
 		}
-		if got := w.do("POST", conversionsPath, item("purchase", "order-1", ""), as(w.ann)).want(202).verdicts(); got != "duplicate:externalId" {
+		if got := w.do("POST", conversionsPath, item("purchase", "order-1", ""), as(w.ann)).want(202).verdicts(); got !=
+			"duplicate:externalId" {
 			t.Errorf("the order with another click: %s", got)
 		}
 		for _, more := range []string{"", `,"repeatable":true`} {

@@ -100,7 +100,8 @@ func TestConversions(t *testing.T) {
 	}
 	c := w.queue.carried[0]
 	u := w.row(mine)
-	if c.Click.Link != u.Num || c.Workspace != u.Workspace || c.Value != 499_000 || c.Currency != "EUR" || c.ExternalID != "1" || c.Browser {
+	if c.Click.Link != u.Num || c.Workspace != u.Workspace || c.Value != 499_000 || c.Currency != "EUR" ||
+		c.ExternalID != "1" || c.Browser {
 		t.Errorf("the conversion %+v", c)
 	}
 }

@@ -110,7 +110,8 @@ func TestHeaders(t *testing.T) {
 	if r := w.do("GET", "/api/auth/me", "", with("X-Request-ID", "a b\"")); r.Header.Get("X-Request-ID") == "a b\"" {
 		t.Fatal("a hostile request id is echoed")
 	}
-	r := w.do("PUT", "/api/auth/me", `{"name":"x"}`, as(w.ann), with("X-Request-ID", "the-request"), with("User-Agent", "agent\xff")).want(200)
+	r := w.do("PUT", "/api/auth/me", `{"name":"x"}`, as(w.ann), with("X-Request-ID", "the-request"),
+		with("User-Agent", "agent\xff")).want(200)
 	if r.Header.Get("X-Config-Revision") == "" {
 		t.Error("no revision after a change")
 	}

@@ -29,7 +29,8 @@ func TestM5_DeactivatedUsersWebhooks(t *testing.T) {
 	visit := func() {
 		seq++
 		w.ok(w.service.Note(t.Context(),
-			[]analytics.Row{{Identity: analytics.Identity{Lane: click.Lane{Edge: 1, Epoch: 1}, Seq: seq}, Time: time.Now().UnixMilli(), Link: l.Num,
+			[]analytics.Row{{Identity: analytics.Identity{Lane: click.Lane{Edge: 1, Epoch: 1}, Seq: seq}, Time: time.Now().UnixMilli(),
+				Link:  l.Num,
 				Owner: l.Workspace}}))
 	}
 	w.deliver()

@@ -33,10 +33,13 @@ func TestDeleteUser(t *testing.T) {
 		link("personal", as(w.ann))
 		moved := link("lost", as(w.ann), within(lost))
 		handed := link("stays", as(w.ann), within(stays))
-		bundle := w.do("POST", "/api/bundles", fmt.Sprintf(`{"name":"B","urlIds":[%q]}`, moved), as(w.ann), within(lost)).want(201).str("id")
-		hook := w.do("POST", "/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.clicked"]}`, as(w.ann), within(stays)).
+		bundle := w.do("POST", "/api/bundles", fmt.Sprintf(`{"name":"B","urlIds":[%q]}`, moved), as(w.ann), within(lost)).
 			want(201).str("id")
-		goneHook := w.do("POST", "/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.clicked"]}`, as(w.ann), within(lost)).
+		hook := w.do("POST", "/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.clicked"]}`, as(w.ann),
+			within(stays)).
+			want(201).str("id")
+		goneHook := w.do("POST", "/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.clicked"]}`, as(w.ann),
+			within(lost)).
 			want(201).str("id")
 		key := w.do("POST", "/api/api-keys", `{"name":"K"}`, as(w.ann), within(stays)).want(201).str("key")
 

@@ -94,7 +94,8 @@ func newJudged(t *testing.T, st *store.Store) *judged {
 	j.world = newWorld(t, st, func(w *world, c *api.Config, d *api.Deps) {
 		whole(w, c, d)
 		j.world = w
-		j.screen = screening.New(screening.Config{Settings: screening.Settings{Blocked: j.file, CheckURL: j.URL, Required: true, Rate: 10_000},
+		j.screen = screening.New(screening.Config{Settings: screening.Settings{Blocked: j.file, CheckURL: j.URL, Required: true,
+			Rate: 10_000},
 			Logger: c.Logger})
 		policy := link.Policy{Hosts: []string{"sho.rt"}, Blocked: j.screen.Blocks}
 		d.Links = links.New(links.Config{BaseURL: baseURL, Destinations: policy, Screen: j.screen.Screen}, w.store, nil)
@@ -168,8 +169,10 @@ func TestTrash_restored_destinations_are_checked(t *testing.T) {
 	id := w.make(`{"originalUrl":"https://main.example/1","expiredUrl":"https://over.example/1"}`)
 	rule := w.do("POST", "/api/urls/"+id+"/routing-rules",
 		`{"name":"R","targetUrl":"https://rule.example/1",`+
-			`"conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
-	variant := w.do("POST", "/api/urls/"+id+"/variants", `{"name":"V","targetUrl":"https://variant.example/1"}`, as(w.ann)).want(201).str("id")
+			`"conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).
+		want(201).str("id")
+	variant := w.do("POST", "/api/urls/"+id+"/variants", `{"name":"V","targetUrl":"https://variant.example/1"}`, as(w.ann)).
+		want(201).str("id")
 	w.do("DELETE", "/api/urls/"+id, "", as(w.ann)).want(204)
 	restore := func(status int, field string) {
 		t.Helper()
@@ -179,7 +182,8 @@ func TestTrash_restored_destinations_are_checked(t *testing.T) {
 		}
 	}
 	w.unchanged("refused restorations", func() {
-		for host, field := range map[string]string{"main": "originalUrl", "over": "expiredUrl", "rule": "routingRules." + rule + ".targetUrl",
+		for host, field := range map[string]string{"main": "originalUrl", "over": "expiredUrl", "rule": "routingRules." + rule +
+			".targetUrl",
 			"variant": "variants." + variant + ".targetUrl"} {
 			w.set(false)
 			w.list(host + ".example")

@@ -217,8 +217,9 @@ func (k *keyWorld) hooked() {
 		for _, body := range bodies {
 			k.check("a webhook", body)
 			for event := range missing {
-				if strings.Contains(body, `"event":"`+event+`"`) && strings.Contains(body, `"domain":"`+k.host+`","shortUrl":"https://`+k.host+
-					`/spring`) {
+				if strings.Contains(body, `"event":"`+event+`"`) &&
+					strings.Contains(body, `"domain":"`+k.host+`","shortUrl":"https://`+k.host+
+						`/spring`) {
 					delete(missing, event)
 				}
 			}
@@ -270,7 +271,8 @@ func TestKeys_of_links_on_custom_domains_are_not_sent_by_email(t *testing.T) {
 	w.do("POST", "/api/urls/"+id+"/suspend", `{"reason":"Spam"}`, as(w.root)).want(200)
 	for _, to := range []string{userMail, otherMail} {
 		m := w.Wait(t, to)
-		if text := m.Subject + m.Text; !strings.Contains(text, "go.example.com/spring") || strings.Contains(text, link.Key(d.Num, "spring")) {
+		if text := m.Subject + m.Text; !strings.Contains(text, "go.example.com/spring") ||
+			strings.Contains(text, link.Key(d.Num, "spring")) {
 			t.Errorf("%s gets %q:\n%s", to, m.Subject, m.Text)
 		}
 	}

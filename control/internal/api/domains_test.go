@@ -39,9 +39,11 @@ func TestDomains(t *testing.T) {
 	w.do("POST", path+"/verify", "", as(w.ann)).want(200).shows("status", "ACTIVE", "records.0.found", true, "records.1.found", true)
 	w.unchanged("bad input", func() {
 		for hostname, reason := range map[string]string{
-			"": "empty", "https://x.example.com": "scheme", "x.example.com:8443": "port", "x.example.com/path": "path", "*.example.com": "wildcard",
-			"sho.rt":   "this service itself",
-			"10.0.0.1": "IP address", "[2001:db8::1]": "IP address", "2130706433": "IP address", "localhost": ".localhost", "co.uk": "public suffix",
+			"": "empty", "https://x.example.com": "scheme", "x.example.com:8443": "port", "x.example.com/path": "path",
+			"*.example.com": "wildcard",
+			"sho.rt":        "this service itself",
+			"10.0.0.1":      "IP address", "[2001:db8::1]": "IP address", "2130706433": "IP address", "localhost": ".localhost",
+			"co.uk":                            "public suffix",
 			"github.io":                        "public suffix",
 			strings.Repeat("a.", 125) + "coms": "253", "p\u0430ypal.com": "several scripts",
 		} {
@@ -101,11 +103,13 @@ func TestDomains_have_links_of_their_own(t *testing.T) {
 	create(`,"domain":null`, "https://sho.rt/spring")
 	w.unchanged("bad input", func() {
 		for _, domain := range []string{"three.example.com", "one.example.com/x", "https://one.example.com", "-", " - "} {
-			w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com","domain":%q}`, domain), as(w.ann)).wantField("domain")
+			w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com","domain":%q}`, domain), as(w.ann)).
+				wantField("domain")
 		}
 		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","domain":"one.example.com"}`, as(w.bob)).wantField("domain")
 		for _, domain := range []string{`"one.example.com"`, `"two.example.com"`, `""`} {
-			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"spring","domain":`+domain+`}`, as(w.ann)).want(409)
+			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"spring","domain":`+domain+`}`,
+				as(w.ann)).want(409)
 		}
 		w.do("DELETE", "/api/domains/"+one, "", as(w.ann)).want(409)
 	})
@@ -156,7 +160,8 @@ func TestDomains_of_a_deleted_workspace(t *testing.T) {
 			w.do("POST", "/api/domains", `{"hostname":"`+name+`"}`, as(w.ann)).want(409)
 			w.do("DELETE", "/api/workspaces/"+team+"?transferTo="+home, "", there).want(204)
 			w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200).shows("domain", name)
-			if r := w.do("GET", "/api/domains?search="+name, "", as(w.ann)).want(200); r.num("total") != 1 || !slices.Contains(w.served(), name) {
+			if r := w.do("GET", "/api/domains?search="+name, "", as(w.ann)).want(200); r.num("total") != 1 ||
+				!slices.Contains(w.served(), name) {
 				t.Errorf("the domain: %s, served %v", r.text, w.served())
 			}
 		}

@@ -15,7 +15,8 @@ func TestExplain_drafts(t *testing.T) {
 	ann := as(w.ann)
 	id := w.do("POST", "/api/urls", `{"originalUrl":"https://own.example/","customSlug":"abc","utmSource":"mail"}`, ann).want(201).str("id")
 	base := "/api/urls/" + id
-	saved := w.do("POST", base+"/routing-rules", `{"name":"saved","targetUrl":"https://saved.example/","priority":5,"conditions":`+fromGermany+
+	saved := w.do("POST", base+"/routing-rules", `{"name":"saved","targetUrl":"https://saved.example/","priority":5,"conditions":`+
+		fromGermany+
 		`}`, ann).want(201).str("id")
 	other := w.do("POST", base+"/routing-rules", `{"name":"other","targetUrl":"https://other.example/","isActive":false,"conditions":`+
 		fromGermany+`}`, ann).want(201).str("id")
@@ -65,7 +66,8 @@ func TestExplain_drafts(t *testing.T) {
 		r = goes(`{"rules":[`+fresh+`]}`, "RULE", "https://fresh.example/?utm_source=mail")
 		r.shows("destination.ruleId", nil, "destination.index", 0, "rules.0.ruleId", nil, "rules.0.index", 0.0, "rules.0.wins", true,
 			"rules.1", nil)
-		again := `{"id":"` + saved + `","name":"saved","targetUrl":"https://changed.example/","priority":5,"conditions":` + fromGermany + `}`
+		again := `{"id":"` + saved + `","name":"saved","targetUrl":"https://changed.example/","priority":5,"conditions":` +
+			fromGermany + `}`
 		r = goes(`{"rules":[`+fresh+`,`+again+`]}`, "RULE", "https://changed.example/?utm_source=mail") // the same priority, and older
 		r.shows("destination.ruleId", saved, "destination.index", 1, "rules.0.ruleId", saved, "rules.0.index", 1, "rules.1.index", 0,
 			"rules.1.wins", false)
@@ -101,8 +103,10 @@ func TestExplain_drafts(t *testing.T) {
 	foreign := w.do("POST", bare+"/routing-rules", `{"name":"x","targetUrl":"https://x.example/","conditions":`+fromGermany+`}`, ann).
 		want(201).str("id")
 	for draft, field := range map[string]string{
-		`{"rules":[{"id":"` + foreign + `","name":"x","targetUrl":"https://x.example/","conditions":` + fromGermany + `}]}`: "draft.rules.0.id",
-		`{"rules":[` + activatedRule(saved) + `,` + activatedRule(saved) + `]}`:                                             "draft.rules.1.id",
+		`{"rules":[{"id":"` + foreign + `","name":"x","targetUrl":"https://x.example/","conditions":` + fromGermany +
+			`}]}`: "draft.rules.0.id",
+		`{"rules":[` + activatedRule(saved) + `,` + activatedRule(saved) +
+			`]}`: "draft.rules.1.id",
 		`{"variants":[{"id":"` + saved +
 			`","name":"x","targetUrl":"https://x.example/"}]}`: "draft.variants.0.id",
 		`{"variants":[],"isABTesting":true}`:                                                 "draft.isABTesting",
@@ -161,7 +165,8 @@ func TestExplain_checks_drafts_like_saving(t *testing.T) {
 	long := strings.Repeat("x", 400)
 	costly := `{"operator":"AND","conditions":[` +
 		strings.TrimSuffix(
-			strings.Repeat(`{"type":"query","operator":"in","value":{"name":"a","value":["1","2","3","4","5","6","7","8","9","10"]}},`, 90), ",") +
+			strings.Repeat(`{"type":"query","operator":"in","value":{"name":"a","value":["1","2","3","4","5","6","7","8","9","10"]}},`, 90),
+			",") +
 		`]}`
 	for _, body := range []string{
 		`{"name":"","targetUrl":"https://sho.rt/","conditions":{}}`,
@@ -264,11 +269,13 @@ func TestExplain_new_links(t *testing.T) {
 	w.do("POST", "/api/urls/"+without+"/explain/replay", `{"draft":{}}`, ann).want(503) // this world has no click store
 	w.unchanged("explaining a new link", func() {
 		r := w.do("POST", "/api/urls/explain",
-			`{"country":"DE","draft":{"originalUrl":"https://own.example/","customSlug":"new-one","utmSource":"mail","rules":[`+activatedRule("")+
+			`{"country":"DE","draft":{"originalUrl":"https://own.example/","customSlug":"new-one","utmSource":"mail","rules":[`+
+				activatedRule("")+
 				`]}}`, ann).want(200)
 		r.shows("destination.location", "https://x.example/?utm_source=mail", "destination.index", 0, "destination.ruleId", nil,
 			"outcome", "REDIRECT")
-		r = w.do("POST", "/api/urls/explain", `{"draft":{"originalUrl":"https://own.example/","isSmartRouting":false,"rules":[`+activatedRule("")+
+		r = w.do("POST", "/api/urls/explain", `{"draft":{"originalUrl":"https://own.example/","isSmartRouting":false,"rules":[`+
+			activatedRule("")+
 			`],"variants":[{"name":"v","targetUrl":"https://v.example/"}]}}`, ann).want(200)
 		r.shows("destination.location", "https://v.example/", "destination.index", 0)
 		for body, field := range map[string]string{

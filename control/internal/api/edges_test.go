@@ -27,7 +27,8 @@ func TestEdges_every_replica_lists_what_edges_report(t *testing.T) {
 			return err
 		}
 		a := snapshot.Status{Edge: "a", Run: "r1", Version: "1.2", Address: "https://a.example", Name: "fra-1", Region: "eu-central",
-			Cursor: snapshot.Cursor{Incarnation: incarnation, Revision: revision - 1}, StateHash: "h", Links: 2, SetAside: []string{"two", "one"},
+			Cursor: snapshot.Cursor{Incarnation: incarnation, Revision: revision - 1}, StateHash: "h", Links: 2,
+			SetAside:      []string{"two", "one"},
 			SetAsideCount: 5, SetAsideReasons: map[string]string{"one": "no such type"}}
 		a.Spool.Bytes, a.Spool.Pending, a.Spool.Dropped, a.Spool.OldestMs = 1, 2, 3, 4
 		a.Latency = &snapshot.Latency{P50: 80, P99: 1250, Samples: 7}
@@ -49,7 +50,9 @@ func TestEdges_every_replica_lists_what_edges_report(t *testing.T) {
 			"edges.1.id", "b", "edges.1.isAlive", false, "edges.1.refused", "why", "edges.1.lag", float64(revision), "edges.1.twin", nil,
 			"edges.2", nil, "revision", float64(revision), "regions.0.region", "", "regions.0.completeUntil", nil, "regions.0.waitsAt", nil,
 			"regions.0.lagSeconds", 0, "regions.1.region", "eu-central", "regions.2", nil)
-		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error { return tx.NoteProgress(t.Context(), "p", ingest.Clicks, "us", time.Minute) }))
+		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
+			return tx.NoteProgress(t.Context(), "p", ingest.Clicks, "us", time.Minute)
+		}))
 		r = w.do("GET", "/api/edges", "", as(w.root)).want(200)
 		if until, err := time.Parse(time.RFC3339, r.str("regions.2.completeUntil")); err != nil || time.Since(until) < time.Minute ||
 			r.num("regions.2.lagSeconds") < 59 || r.str("regions.2.waitsAt") != "kafka" || r.str("regions.2.region") != "us" {

@@ -29,8 +29,9 @@ func TestExplain(t *testing.T) {
 			`"utmSource":"preset","utmMedium":"mail","defaultUrl":"https://default.example/"}`, ann).want(201).str("id")
 	base := "/api/urls/" + id
 	rule := func(name string, priority int, conditions string) string {
-		return w.do("POST", base+"/routing-rules", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","priority":%d,"conditions":%s}`,
-			name, name, priority, conditions), ann).want(201).str("id")
+		return w.do("POST", base+"/routing-rules",
+			fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","priority":%d,"conditions":%s}`,
+				name, name, priority, conditions), ann).want(201).str("id")
 	}
 	why := func(visit string) *reply {
 		t.Helper()
@@ -49,7 +50,8 @@ func TestExplain(t *testing.T) {
 	r := explained(`{}`, "ORIGINAL", "https://own.example/?utm_source=preset&utm_medium=mail#f")
 	r.has("", "outcome", "status", "visitor", "rules", "variants", "destination").has("destination", "chosenBy", "ruleId", "variantId",
 		"index", "targetUrl", "location", "clickParameter")
-	r.has("visitor", "device", "os", "browser", "isBot", "botName", "isPreviewCrawler", "country", "regionCode", "region", "city", "language",
+	r.has("visitor", "device", "os", "browser", "isBot", "botName", "isPreviewCrawler", "country", "regionCode", "region",
+		"city", "language",
 		"ip", "referer",
 		"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "time", "continent", "isReturning", "percentile")
 	r.shows("visitor.country", nil, "visitor.isBot", true)
@@ -59,7 +61,8 @@ func TestExplain(t *testing.T) {
 		`{"operator":"AND","conditions":[{"type":"country","operator":"in",`+
 			`"value":["DE","AT"]},{"type":"time","operator":"before","value":"09:00"}]}`)
 	// 07:30 in UTC is 08:30 in Berlin in winter and 09:30 in summer.
-	r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"de","time":"2026-01-15T07:30:00Z","query":"?utm_medium=own&a=1"}`, iPhone), "RULE",
+	r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"de","time":"2026-01-15T07:30:00Z","query":"?utm_medium=own&a=1"}`, iPhone),
+		"RULE",
 		"https://high.example/?utm_source=preset&utm_medium=own&a=1")
 	r.has("rules.0", "ruleId", "index", "name", "priority", "targetUrl", "location", "evaluated", "matched", "wins", "trace")
 	r.has("rules.0.trace.children.0", "logicalOperator", "children", "type", "operator", "value", "visitorValue", "matched", "evaluated")
@@ -164,7 +167,8 @@ func TestExplain_special_conditions(t *testing.T) {
 	r := w.do("POST", base+"/explain", `{`+visit+`,"country":"JP"}`, ann).want(200)
 	place := r.num("visitor.percentile")
 	if r.str("visitor.continent") != "AS" || r.at("visitor.isReturning") != false || place <= 0 || place >= 100 ||
-		r.str("rules.0.trace.children.5.visitorValue") != fmt.Sprintf("%.4f", place) || r.str("rules.0.trace.children.4.visitorValue") != "new" {
+		r.str("rules.0.trace.children.5.visitorValue") != fmt.Sprintf("%.4f", place) ||
+		r.str("rules.0.trace.children.4.visitorValue") != "new" {
 		t.Error(r.text)
 	}
 	// The same network and browser have the same place, and another cookie has another one.
@@ -181,7 +185,8 @@ func TestExplain_special_conditions(t *testing.T) {
 		"returning", "unknown"} {
 		for _, value := range hostileValues {
 			r := w.do("POST", base+"/explain", fmt.Sprintf("{%q:%s}", field, value), ann)
-			if r.StatusCode != 200 && r.StatusCode != 413 && (r.StatusCode != 400 || !names(r, field)) || r.StatusCode == 200 && field == "unknown" {
+			if r.StatusCode != 200 && r.StatusCode != 413 && (r.StatusCode != 400 || !names(r, field)) || r.StatusCode == 200 &&
+				field == "unknown" {
 				t.Errorf("%s: %.100s: %d %s", field, value, r.StatusCode, r.text)
 			}
 		}

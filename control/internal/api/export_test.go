@@ -71,7 +71,8 @@ type PermissionRow struct{ Tag, Endpoint, Caller, Role, Keys string }
 // Permissions returns what every endpoint needs, in the order of the page of permissions.
 func (s *Server) Permissions() (list []PermissionRow) {
 	for e := range s.kit.Declared() {
-		p := PermissionRow{Tag: e.Tag, Endpoint: e.Method + " " + strings.ReplaceAll(e.Path, "*", "{key}"), Caller: "user", Role: "–", Keys: "–"}
+		p := PermissionRow{Tag: e.Tag, Endpoint: e.Method + " " + strings.ReplaceAll(e.Path, "*", "{key}"), Caller: "user", Role: "–",
+			Keys: "–"}
 		switch {
 		case e.Need == kit.Public:
 			p.Caller = "everybody"

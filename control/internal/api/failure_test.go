@@ -114,7 +114,8 @@ func TestDatabase_outage_is_a_quick_503(t *testing.T) {
 			method, path, body string
 			option             option
 		}{
-			{"GET", "/api/auth/me", "", as(w.ann)}, {"GET", "/api/auth/me", "", as(key)}, {"PUT", "/api/auth/me", `{"name":"x"}`, as(w.ann)},
+			{"GET", "/api/auth/me", "", as(w.ann)}, {"GET", "/api/auth/me", "", as(key)},
+			{"PUT", "/api/auth/me", `{"name":"x"}`, as(w.ann)},
 			{"POST", "/api/auth/login", login(userMail, password, ""), from("192.0.2.9:1")}, {"GET", "/api/users", "", as(w.root)},
 		} {
 			wg.Go(func() {
@@ -133,7 +134,9 @@ func TestDatabase_outage_is_a_quick_503(t *testing.T) {
 	network.setCut(true)
 	unavailable("cut")
 	network.setCut(false)
-	testkit.Eventually(w.t, "the API recovers from a cut", func() bool { return w.do("GET", "/api/auth/me", "", as(w.ann)).StatusCode == 200 })
+	testkit.Eventually(w.t, "the API recovers from a cut", func() bool {
+		return w.do("GET", "/api/auth/me", "", as(w.ann)).StatusCode == 200
+	})
 	network.frozen.Store(true)
 	unavailable("frozen")
 	network.frozen.Store(false)

@@ -18,7 +18,8 @@ func TestAPI5_MessageCarriesTheFirstProblem(t *testing.T) {
 		{"POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"api"}`, "customSlug: is a reserved word"},
 		{"POST", "/api/urls/" + id + "/routing-rules",
 			`{"name":"x","targetUrl":"https://x.example",` +
-				`"conditions":{"logicalOperator":"AND","items":[{"type":"moon","operator":"equals","value":"x"}]}}`, "conditions.items.0.type: "},
+				`"conditions":{"logicalOperator":"AND","items":[{"type":"moon","operator":"equals","value":"x"}]}}`,
+			"conditions.items.0.type: "},
 		// Problems that the framework finds.
 		{"POST", "/api/urls", `{"originalUrl":1}`, "originalUrl: must be a string"},
 		{"POST", "/api/urls", `{}`, "originalUrl: is required"},

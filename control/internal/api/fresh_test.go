@@ -30,7 +30,8 @@ func TestAPI1_prefer_wait(t *testing.T) {
 		"wait=5": "wait=5", "wait=10": "wait=10", "wait=11": "wait=10", "wait=99999999999999999999999": "wait=10", "wait=0": "wait=0",
 		"WAIT = 3": "wait=3",
 		`wait="4"`: "wait=4", "respond-async, wait=2": "wait=2", "wait=2; unit=s": "wait=2", "wait=1, wait=9": "wait=1",
-		"": "", "wait": "", "wait=": "", "wait=-1": "", "wait=1.5": "", "wait=1s": "", "waiter=1": "", "return=minimal": "", "wait=x, wait=2": "",
+		"": "", "wait": "", "wait=": "", "wait=-1": "", "wait=1.5": "", "wait=1s": "", "waiter=1": "", "return=minimal": "",
+		"wait=x, wait=2": "",
 	} {
 		h := make(prefer)
 		count := "1/1"

@@ -113,7 +113,8 @@ func (w *world) serve(configure func(*world, *api.Config, *api.Deps)) *accounts.
 		BaseURL: baseURL, CORSOrigins: []string{"https://app.example.com"}, Logger: logger,
 		Timeout: testkit.Patience, LookUpTimeout: testkit.Patience, CountTimeout: testkit.Patience,
 	}
-	deps := api.Deps{Store: w.store, Auth: authn, Accounts: users, Keys: keys.New(keys.Config{PerUser: 3}, w.store, passwords), Settings: use}
+	deps := api.Deps{Store: w.store, Auth: authn, Accounts: users, Keys: keys.New(keys.Config{PerUser: 3}, w.store, passwords),
+		Settings: use}
 	if configure != nil {
 		configure(w, &cfg, &deps)
 	}

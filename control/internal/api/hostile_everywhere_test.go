@@ -17,7 +17,8 @@ import (
 
 // hostileTexts are hostile values for any text field.
 var hostileTexts = []string{
-	"", " ", "\t", "\n", "\x00", "a\x00b", "\x7f", "\x1b[31m", "\xff", "\xc0\xaf", "\xed\xa0\x80", "\xf8\x88\x80\x80\x80", "abc\x80", "\ufeff",
+	"", " ", "\t", "\n", "\x00", "a\x00b", "\x7f", "\x1b[31m", "\xff", "\xc0\xaf", "\xed\xa0\x80", "\xf8\x88\x80\x80\x80",
+	"abc\x80", "\ufeff",
 	"\ufffd", "\uffff",
 	"\u202e\u202dtxt.exe", "\u2066\u2069", "\u200b", "\u200d\u200d", "e" + strings.Repeat("\u0301", 200), "İıſK", "ｆｕｌｌ", "😀",
 	"👩‍👩‍👧‍👦", strings.Repeat("😀", 300), "ﷺ", "௵", "𝕳",
@@ -35,7 +36,8 @@ var hostileTexts = []string{
 	"bulk", "stats", "settings",
 	"http://127.0.0.1/", "http://[::1]/", "http://0x7f.1/", "http://2130706433/", "https://sho.rt/x", "//evil.example", "http://a@b@c/",
 	"http://%00/", "http://x:99999/", "http://" + strings.Repeat("a.", 150) + "x/", "https://xn--/", "http://exa mple/",
-	"Europe/Nowhere", "../UTC", "utmSource", "ACTIVE", "active", "AND", "#GGGGGG", "#fff", strings.Repeat("A", 256), strings.Repeat("(", 2000),
+	"Europe/Nowhere", "../UTC", "utmSource", "ACTIVE", "active", "AND", "#GGGGGG", "#fff", strings.Repeat("A", 256),
+	strings.Repeat("(", 2000),
 	strings.Repeat("x", 5000),
 }
 
@@ -208,7 +210,8 @@ func TestHostile_everywhere(t *testing.T) {
 					q := r
 					q.path = strings.Replace(r.path, kind, url.PathEscape(text), 1)
 					got := try(q, th.id, kind, text)
-					if got.StatusCode < 300 && slices.Contains(ofLinks, kind) && !slices.Contains(literals, text) && !strings.Contains(text, "..") {
+					if got.StatusCode < 300 && slices.Contains(ofLinks, kind) && !slices.Contains(literals, text) &&
+						!strings.Contains(text, "..") {
 						t.Errorf("%s finds a %s with the id %.100q: %s", r.endpoint(), kind, text, got.text)
 					}
 				}
@@ -267,7 +270,8 @@ func TestHostile_everywhere(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%d requests, %d rejected without effect, slowest %v, %d repeated because the machine was busy", sent, refused, slowest, busy)
+		t.Logf("%d requests, %d rejected without effect, slowest %v, %d repeated because the machine was busy", sent, refused,
+			slowest, busy)
 		if busy > sent/20 {
 			t.Error("the machine is too busy to measure response times")
 		}

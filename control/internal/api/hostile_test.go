@@ -15,7 +15,8 @@ var hostileValues = []string{
 	`["x"]`, `[[[[]]]]`, `{}`, `{"a":{"b":[]}}`,
 	`"'; DROP TABLE urls; --"`, `"%s%n%d"`, `"../../etc/passwd"`, `"<script>alert(1)</script>"`, `"\r\nX-Evil: 1"`, `"\ud800"`,
 	`"\u202e\u0000"`, `"\ufeff"`, `"` + "\xff\xfe" + `"`,
-	`"javascript:alert(1)"`, `"https://sho.rt/x"`, `"http://127.0.0.1"`, `"2026-13-45"`, `"9999-12-31T23:59:59Z"`, `"0001-01-01"`, `"ACTIVE "`,
+	`"javascript:alert(1)"`, `"https://sho.rt/x"`, `"http://127.0.0.1"`, `"2026-13-45"`, `"9999-12-31T23:59:59Z"`, `"0001-01-01"`,
+	`"ACTIVE "`,
 	`"00000000-0000-0000-0000-000000000000"`,
 	`"` + strings.Repeat("A", 70_000) + `"`, `"` + strings.Repeat("😀", 300) + `"`, `[` + strings.Repeat(`1,`, 20_000) + `1]`,
 	strings.Repeat("[", 25) + strings.Repeat("]", 25),
@@ -64,7 +65,8 @@ func TestHostile_bodies(t *testing.T) {
 		{"POST", base + "/routing-rules", map[string]string{"name": `"x"`, "targetUrl": `"https://x.example"`, "conditions": formB},
 			[]string{"name", "targetUrl", "priority", "isActive", "conditions"}},
 		{"PUT", base + "/routing-rules/" + rule, map[string]string{}, []string{"name", "targetUrl", "priority", "isActive", "conditions"}},
-		{"POST", base + "/routing-rules/from-template", map[string]string{"templateKey": `"MOBILE_ONLY"`, "targetUrl": `"https://x.example"`},
+		{"POST", base + "/routing-rules/from-template", map[string]string{"templateKey": `"MOBILE_ONLY"`,
+			"targetUrl": `"https://x.example"`},
 			[]string{"templateKey", "templateId", "name", "targetUrl", "priority"}},
 		{"PATCH", base + "/routing-rules/settings", map[string]string{}, []string{"isSmartRouting", "defaultUrl"}},
 	} {
@@ -121,8 +123,9 @@ func names(r *reply, field string) bool {
 		}
 		related := map[string]string{"templateId": "templateKey", "templateKey": "templateId", "value": "operation", "operation": "value",
 			"status": "operation"}
-		if f == field || strings.HasPrefix(f, field+".") || f == related[field] || strings.HasPrefix(f, related[field]+".") || f == "isAbTest" &&
-			field == "isABTesting" {
+		if f == field || strings.HasPrefix(f, field+".") || f == related[field] || strings.HasPrefix(f, related[field]+".") ||
+			f == "isAbTest" &&
+				field == "isABTesting" {
 			return true
 		}
 	}

@@ -60,7 +60,8 @@ func TestF2_tags_survive_export_and_import(t *testing.T) {
 	if dry := w.importAll(file, "overwrite"); strings.Contains(strings.Join(dry.warnings(), "\n"), "tags") {
 		t.Errorf("dry run: %v", dry.warnings())
 	}
-	if got := w.tagsOf(rows["sho.rt/tgx"]["id"]) + " and " + w.tagsOf(rows["sho.rt/plain"]["id"]); got != "[x]|a;b|c|d|Paris, France and a|b" {
+	if got := w.tagsOf(rows["sho.rt/tgx"]["id"]) + " and " +
+		w.tagsOf(rows["sho.rt/plain"]["id"]); got != "[x]|a;b|c|d|Paris, France and a|b" {
 		t.Errorf("tags: %s", got)
 	}
 	w.counts(7, `SELECT count(*) FROM tags`) // none was made of a part of a name

@@ -97,7 +97,8 @@ func TestF6_overwriting_does_not_ignore_the_domain(t *testing.T) {
 	w := small(t, whole)
 	w.do("POST", "/api/domains", `{"hostname":"go.acme.com"}`, as(w.ann)).want(201)
 	w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/","externalId":"x-1"}`, as(w.ann)).want(201)
-	upload := w.do("POST", "/api/imports", "url,domain,externalId\nhttps://example.com/2,go.acme.com,x-1\nhttps://example.com/3,sho.rt,x-1\n",
+	upload := w.do("POST", "/api/imports",
+		"url,domain,externalId\nhttps://example.com/2,go.acme.com,x-1\nhttps://example.com/3,sho.rt,x-1\n",
 		as(w.ann), asCSV).want(201)
 	dry := w.do("POST", "/api/imports/"+upload.str("id")+"/dry-run", planOf(upload.suggested(), "overwrite"), as(w.ann)).want(200)
 	if dry.preview() != "rows 2, create 0, update 1, skip 0, rename 0, errors 1" || dry.str("problems.0.field") != "domain" {

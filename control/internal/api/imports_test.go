@@ -216,13 +216,16 @@ func TestImports_conflicts(t *testing.T) {
 			"https://example.com/7;;;\n"
 		mapping := map[string]string{"originalUrl": "url", "slug": "slug", "externalId": "externalId", "title": "title"}
 		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/b","customSlug":"foreign"}`, as(w.bob)).want(201)
-		w.do("POST", "/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.created","url.updated"]}`, as(w.ann)).want(201)
+		w.do("POST", "/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.created","url.updated"]}`,
+			as(w.ann)).want(201)
 		taken := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/a","customSlug":"taken","tags":["kept"]}`, as(w.ann)).
 			want(201).str("id")
-		external := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/x","externalId":"x-1","customSlug":"has-id"}`, as(w.ann)).
+		external := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/x","externalId":"x-1","customSlug":"has-id"}`,
+			as(w.ann)).
 			want(201).str("id")
 		for _, c := range []struct{ how, dry, done string }{
-			{"skip", "rows 7, create 2, update 0, skip 5, rename 0, errors 0", "DONE: done 7, created 2, updated 0, skipped 5, renamed 0, failed 0"},
+			{"skip", "rows 7, create 2, update 0, skip 5, rename 0, errors 0",
+				"DONE: done 7, created 2, updated 0, skipped 5, renamed 0, failed 0"},
 			{"rename", "rows 7, create 1, update 0, skip 0, rename 4, errors 2",
 				"DONE: done 7, created 1, updated 0, skipped 0, renamed 4, failed 2"},
 			{"overwrite", "rows 7, create 1, update 4, skip 0, rename 0, errors 2",

@@ -74,7 +74,8 @@ func TestInvitations(t *testing.T) {
 	w.accept(second, `,"password":"password"`).wantField("password")
 	w.accept(second, `,"password":"battery staple"`, as(w.bob)).want(403)
 	w.do("POST", "/api/invitations/accept", `{"token":"`+second+`"}`, with("X-API-Key", first(w.newKey(w.bob)))).want(403)
-	ok := w.accept(second, newcomer, with("Cookie", "access_token=of-a-session-that-ended")).want(200).has("", "workspaceId", "role", "user",
+	ok := w.accept(second, newcomer, with("Cookie", "access_token=of-a-session-that-ended")).want(200).has("", "workspaceId",
+		"role", "user",
 		"accessToken")
 	if ok.str("workspaceId") != id || ok.str("role") != "VIEWER" || ok.str("user.email") != "zoe@example.com" ||
 		ok.str("user.name") != "Zoë 🦊" || ok.cookie("access_token") == nil {
@@ -156,7 +157,8 @@ func TestInvitations_sign_up(t *testing.T) {
 	// With single sign-on alone, no password account is made.
 	off := newWorld(t, storetest.Open(t), func(w *world, cfg *api.Config, deps *api.Deps) {
 		teams(w, cfg, deps)
-		deps.Invitations = invitations.New(invitations.Config{Console: baseURL, PasswordSignInOff: deps.Settings.EnforcesSSO}, w.store, deps.Auth,
+		deps.Invitations = invitations.New(invitations.Config{Console: baseURL, PasswordSignInOff: deps.Settings.EnforcesSSO},
+			w.store, deps.Auth,
 			deps.Accounts)
 	})
 	_, token = off.invite(off.newTeam("Growth"), "zoe@example.com", "EDITOR", off.ann)

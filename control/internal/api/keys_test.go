@@ -169,7 +169,8 @@ func TestKeys_addresses(t *testing.T) {
 		manyKeys(0)(w, c, d)
 	}
 	w := small(t, behind)
-	key, id := w.makeKey(w.ann, `"allowedIps":[" 203.0.113.77/24 ","::ffff:198.51.100.0/120","2001:DB8::1","203.0.113.0/24","192.0.2.1/32"]`)
+	key, id := w.makeKey(w.ann,
+		`"allowedIps":[" 203.0.113.77/24 ","::ffff:198.51.100.0/120","2001:DB8::1","203.0.113.0/24","192.0.2.1/32"]`)
 	r := w.do("GET", "/api/api-keys/"+id, "", as(w.ann)).want(200)
 	if got := fmt.Sprint(r.at("allowedIps")); got != "[203.0.113.0/24 198.51.100.0/24 2001:db8::1 192.0.2.1]" {
 		t.Errorf("the networks became %s", got)
@@ -188,7 +189,8 @@ func TestKeys_addresses(t *testing.T) {
 		{"an allowed address behind our proxy", []option{from("10.0.0.1:1"), forwarded("203.0.113.5")}, true},
 		{"an allowed address behind two of our proxies", []option{from("10.0.0.1:1"), forwarded("203.0.113.5, 10.9.9.9")}, true},
 		{"another address behind our proxy", []option{from("10.0.0.1:1"), forwarded("192.0.2.2")}, false},
-		{"another address behind our proxy that claims an allowed one", []option{from("10.0.0.1:1"), forwarded("203.0.113.5, 192.0.2.2")}, false},
+		{"another address behind our proxy that claims an allowed one", []option{from("10.0.0.1:1"), forwarded("203.0.113.5, 192.0.2.2")},
+			false},
 		{"our proxy itself", []option{from("10.0.0.1:1")}, false},
 		{"an allowed address that is a proxy of somebody else", []option{from("203.0.113.5:1"), forwarded("192.0.2.2")}, true},
 	} {

@@ -138,7 +138,8 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 	m.ids["domain"] = post("/api/domains", fmt.Sprintf(`{"hostname":"%s.example.com","rootUrl":"https://%[1]s.example.org"}`,
 		strings.ToLower(m.marker))).str("id")
 	m.ids["template"] = post("/api/utm-templates", fmt.Sprintf(`{"name":"%[1]s","utmSource":"%[1]s"}`, m.marker)).str("id")
-	m.ids["import"] = l.do("POST", "/api/imports?name="+m.marker, fmt.Sprintf("url,title\nhttps://example.com/%[1]s,%[1]s\n", m.marker), owner,
+	m.ids["import"] = l.do("POST", "/api/imports?name="+m.marker, fmt.Sprintf("url,title\nhttps://example.com/%[1]s,%[1]s\n", m.marker),
+		owner,
 		with("Content-Type", "text/csv")).want(201).str("id")
 	m.ids["view"] = post("/api/views", fmt.Sprintf(`{"name":"%[1]s","screen":"links","query":"search=%[1]s","shared":true}`, m.marker)).
 		str("id")
@@ -147,7 +148,8 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 			fmt.Sprintf(
 				`{"originalUrl":"https://example.com/%[1]s-%[2]d",`+
 					`"customSlug":"%[1]s-%[2]d","title":"%[1]s","utmSource":"%[1]s",`+
-					`"utmCampaign":"%[1]s","ogTitle":"%[1]s","isABTesting":true,"tags":["%[1]s"],"bundleIds":["%[3]s"]}`, m.marker, i, m.ids["bundle"]))
+					`"utmCampaign":"%[1]s","ogTitle":"%[1]s","isABTesting":true,"tags":["%[1]s"],"bundleIds":["%[3]s"]}`, m.marker, i,
+				m.ids["bundle"]))
 		m.links++
 		m.secrets = append(m.secrets, r.str("id"))
 		m.ids["url"], m.ids["bundled"] = r.str("id"), r.str("id")
@@ -168,8 +170,9 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 	m.ids["log"] = l.do("GET", "/api/webhooks/"+m.ids["webhook"]+"/logs", "", owner).want(200).str("logs.0.id")
 	for _, r := range table(l.t) {
 		if r.endpoint() == "POST /api/workspaces/{}/invitations" {
-			m.ids["invitation"] = post("/api/workspaces/"+m.workspace+"/invitations", fmt.Sprintf(`{"email":"%s@example.com","role":"VIEWER"}`,
-				m.marker)).str("id")
+			m.ids["invitation"] = post("/api/workspaces/"+m.workspace+"/invitations",
+				fmt.Sprintf(`{"email":"%s@example.com","role":"VIEWER"}`,
+					m.marker)).str("id")
 		}
 	}
 	for kind, id := range m.ids {
@@ -187,8 +190,9 @@ func (l *leakWorld) clickIn(m *marked, id string) {
 	l.ok(err)
 	l.seq++
 	m.clicks++
-	e := click.Event{Seq: l.seq, Time: time.Now().UnixMilli(), Link: full.Num, Owner: full.Workspace, UserAgent: safari, Referer: "https://" +
-		m.marker + ".example/", UTM: link.UTM{Source: m.marker, Campaign: m.marker}}
+	e := click.Event{Seq: l.seq, Time: time.Now().UnixMilli(), Link: full.Num, Owner: full.Workspace, UserAgent: safari,
+		Referer: "https://" +
+			m.marker + ".example/", UTM: link.UTM{Source: m.marker, Campaign: m.marker}}
 	e.IP = netip.AddrFrom4([4]byte{192, 0, 2, byte(l.seq)})
 	batch := &click.Batch{Lane: click.Lane{Edge: 1}, First: e.Seq, Count: 1, Records: click.AppendRecord(nil, &e)}
 	l.ok(l.in.Deliver(l.t.Context(), batch))
@@ -344,7 +348,8 @@ func (l *leakWorld) figures(here *marked) {
 	l.t.Helper()
 	for by, caller := range here.callers {
 		for path, want := range map[string]int{
-			"/api/urls total": here.links, "/api/analytics/overview totalClicks": here.clicks, "/api/bundles total": 1, "/api/tags total": 1,
+			"/api/urls total": here.links, "/api/analytics/overview totalClicks": here.clicks, "/api/bundles total": 1,
+			"/api/tags total":          1,
 			"/api/utm-templates total": 1, "/api/views total": 1,
 			"/api/bundles/" + here.ids["bundle"] + "/stats totalClicks": here.clicks,
 		} {

@@ -110,7 +110,9 @@ func TestURLs_limit_starts_a_count(t *testing.T) {
 	if none := put(`{"maxClicks":null}`); none.LimitBase != 0 || none.LimitSince != 0 {
 		t.Errorf("no limit: %+v", none)
 	}
-	testkit.Eventually(t, "the next millisecond, which tells counts apart", func() bool { return time.Now().UnixMilli() > first.LimitSince+1 })
+	testkit.Eventually(t, "the next millisecond, which tells counts apart", func() bool {
+		return time.Now().UnixMilli() > first.LimitSince+1
+	})
 	if anew := put(`{"maxClicks":60}`); anew.LimitBase != 40 || anew.LimitSince <= first.LimitSince {
 		t.Errorf("a new limit: %+v", anew)
 	}

@@ -24,7 +24,8 @@ func TestLow_BcryptSlots(t *testing.T) {
 	w := newWorld(t, storetest.Open(t), func(w *world, _ *api.Config, d *api.Deps) {
 		passwords, err := auth.NewPasswords(bcrypt.DefaultCost) // as in production, where a comparison is slow
 		w.ok(err)
-		d.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: [][]byte{[]byte(strings.Repeat("e", 32))}, Now: w.clock.now}, w.store,
+		d.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: [][]byte{[]byte(strings.Repeat("e", 32))}, Now: w.clock.now},
+			w.store,
 			d.Auth, passwords)
 		w.ok(err)
 	})

@@ -117,7 +117,8 @@ func TestLow_FailedLoginsAreBounded(t *testing.T) {
 			if n, ok := meta["failures"].(float64); ok {
 				counted += int(n)
 				text, _ := json.Marshal(meta)
-				if meta["success"] != false || meta["from"] == nil || meta["until"] == nil || !strings.Contains(string(text), "@example.com") {
+				if meta["success"] != false || meta["from"] == nil || meta["until"] == nil ||
+					!strings.Contains(string(text), "@example.com") {
 					t.Fatalf("%s", text)
 				}
 			}

@@ -145,7 +145,8 @@ func TestImages(t *testing.T) {
 	}
 	w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200).shows("ogImage", key, "ogImageUrl", baseURL+r.str("data.proxyUrl"))
 
-	for _, path := range []string{r.str("data.proxyUrl"), "/api/og-images/" + key, strings.ReplaceAll(r.str("data.proxyUrl"), "%2F", "%2f")} {
+	for _, path := range []string{r.str("data.proxyUrl"), "/api/og-images/" + key,
+		strings.ReplaceAll(r.str("data.proxyUrl"), "%2F", "%2f")} {
 		got := w.do("GET", path, "")
 		for name, want := range map[string]string{
 			"Content-Type": "image/webp", "Cache-Control": "public, max-age=86400, immutable", "X-Content-Type-Options": "nosniff",
@@ -245,7 +246,8 @@ func TestImages_paths(t *testing.T) {
 	for _, path := range []string{
 		"", "og-images", "og-images/" + id, "og-images%2F" + id + "%2F", key + "/", "%2F" + key, "/" + key, key + "%00", key + "%00.webp",
 		key + "%0a", key + ".", key + "%20", " " + key,
-		strings.ReplaceAll(key, "/", "%252F"), strings.ReplaceAll(key, "/", "%5c"), strings.ReplaceAll(key, "/", "\\"), strings.ToUpper(key),
+		strings.ReplaceAll(key, "/", "%252F"), strings.ReplaceAll(key, "/", "%5c"), strings.ReplaceAll(key, "/", "\\"),
+		strings.ToUpper(key),
 		"../secret.webp", "..%2Fsecret.webp", "%2e%2e%2Fsecret.webp",
 		"og-images/../../secret.webp", "og-images/" + id + "/../../../secret.webp", "og-images/" + id + "%2F..%2F..%2F..%2Fsecret.webp",
 		"og-images/" + id + "/secret.webp", "og-images/" + id + "/1.svg",

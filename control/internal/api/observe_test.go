@@ -32,7 +32,8 @@ func series(t *testing.T, r *prometheus.Registry, name string) map[string]float6
 			for _, l := range m.GetLabel() {
 				labels = append(labels, l.GetName()+"="+l.GetValue())
 			}
-			out[strings.Join(labels, ",")] = m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+			out[strings.Join(labels, ",")] = m.GetCounter().GetValue() + m.GetGauge().GetValue() +
+				float64(m.GetHistogram().GetSampleCount())
 		}
 	}
 	return out
@@ -151,7 +152,8 @@ func TestTraces(t *testing.T) {
 		RequestID string `json:"request_id"`
 		TraceID   string `json:"trace_id"`
 	}
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &line); err != nil || line.TraceID != trace || line.RequestID != "asked-for-this" {
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &line); err != nil || line.TraceID != trace ||
+		line.RequestID != "asked-for-this" {
 		t.Errorf("the log line is %s (%v)", lines[len(lines)-1], err)
 	}
 }

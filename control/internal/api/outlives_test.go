@@ -31,7 +31,8 @@ func (m *maker) deleted() {
 
 // hook creates a webhook in the team, or in the personal workspace of the caller if options are empty.
 func (m *maker) hook(options ...option) string {
-	return m.do("POST", "/api/webhooks", `{"name":"h","url":"http://127.0.0.1:1/","events":["url.created"]}`, options...).want(201).str("id")
+	return m.do("POST", "/api/webhooks", `{"name":"h","url":"http://127.0.0.1:1/","events":["url.created"]}`, options...).
+		want(201).str("id")
 }
 
 // active reports whether a webhook of the team is active.

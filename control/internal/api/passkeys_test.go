@@ -25,8 +25,9 @@ var passkeyNames = []string{"id", "name", "aaguid", "transports", "isSynced", "c
 func withPasskeys(w *world, cfg *api.Config, deps *api.Deps) {
 	var err error
 	deps.Passkeys, err = passkeys.New(passkeys.Config{
-		BaseURL: cfg.BaseURL, ConsoleURL: cfg.ConsoleURL, Confirm: deps.Accounts.Confirm, Off: deps.Settings.EnforcesSSO, Logger: cfg.Logger,
-		Now: w.clock.now,
+		BaseURL: cfg.BaseURL, ConsoleURL: cfg.ConsoleURL, Confirm: deps.Accounts.Confirm, Off: deps.Settings.EnforcesSSO,
+		Logger: cfg.Logger,
+		Now:    w.clock.now,
 	}, w.store, deps.Auth)
 	w.ok(err)
 }
@@ -87,7 +88,8 @@ func TestPasskeys_sign_in(t *testing.T) {
 	token := r.str("accessToken")
 	w.do("GET", "/api/auth/me", "", as(token)).want(200).shows("email", userMail)
 	var second bool
-	w.ok(w.store.Row(t.Context(), `SELECT second_factor FROM sessions WHERE user_id = ? ORDER BY created_at DESC, second_factor DESC LIMIT 1`,
+	w.ok(w.store.Row(t.Context(),
+		`SELECT second_factor FROM sessions WHERE user_id = ? ORDER BY created_at DESC, second_factor DESC LIMIT 1`,
 		w.annID).Scan(&second))
 	if !second {
 		t.Error("a passkey does not count as the second factor")
@@ -411,8 +413,9 @@ func TestPasskeys_mail(t *testing.T) {
 			EncryptionKeys: [][]byte{[]byte(strings.Repeat("m", 32))}, Logger: cfg.Logger,
 		}, w.store)
 		w.ok(err)
-		deps.Passkeys, err = passkeys.New(passkeys.Config{BaseURL: cfg.BaseURL, Confirm: deps.Accounts.Confirm, Mail: outbox, Logger: cfg.Logger,
-			Now: w.clock.now}, w.store, deps.Auth)
+		deps.Passkeys, err = passkeys.New(passkeys.Config{BaseURL: cfg.BaseURL, Confirm: deps.Accounts.Confirm, Mail: outbox,
+			Logger: cfg.Logger,
+			Now:    w.clock.now}, w.store, deps.Auth)
 		w.ok(err)
 	}, func(t *testing.T, w *world) {
 		waiting := func(kind string, want int) {

@@ -130,7 +130,8 @@ func matrixCallers() map[string]func(w *world, t *space) matrixCaller {
 			return matrixCaller{credential: as(deleted), refused: 401, token: t.owner.token, key: true, home: t}
 		},
 		"an unknown key": func(w *world, t *space) matrixCaller {
-			return matrixCaller{credential: as("sl_" + fresh() + fresh() + "aaaaaaaaa"), refused: 401, token: t.owner.token, key: true, home: t}
+			return matrixCaller{credential: as("sl_" + fresh() + fresh() + "aaaaaaaaa"), refused: 401, token: t.owner.token,
+				key: true, home: t}
 		},
 		"a user's key": func(w *world, t *space) matrixCaller {
 			p := w.person("USER")
@@ -163,7 +164,8 @@ func matrixCallers() map[string]func(w *world, t *space) matrixCaller {
 		},
 		"a user who names no workspace that exists": func(w *world, t *space) matrixCaller {
 			p := w.person("USER")
-			return matrixCaller{credential: both(as(p.token), with("X-Workspace", "no-such-workspace")), refused: 404, token: p.token, home: t}
+			return matrixCaller{credential: both(as(p.token), with("X-Workspace", "no-such-workspace")), refused: 404,
+				token: p.token, home: t}
 		},
 		"a member of two workspaces with the key of the other": func(w *world, t *space) matrixCaller {
 			p, other := w.person("USER"), w.newSpace()
@@ -195,7 +197,8 @@ func matrixCallers() map[string]func(w *world, t *space) matrixCaller {
 		"a personal key of an administrator with a scope": func(w *world, t *space) matrixCaller {
 			p := w.person("ADMIN")
 			key, _ := w.keyIn(nil, p.token, `,"scopes":["links:write"]`)
-			return matrixCaller{credential: as(key), role: "OWNER", chosen: true, scopes: []string{"links:write"}, token: p.token, key: true}
+			return matrixCaller{credential: as(key), role: "OWNER", chosen: true, scopes: []string{"links:write"},
+				token: p.token, key: true}
 		},
 		"a key whose maker has become a VIEWER": func(w *world, t *space) matrixCaller {
 			p := w.person("USER")
@@ -226,7 +229,8 @@ func matrixCallers() map[string]func(w *world, t *space) matrixCaller {
 	for _, scope := range auth.ScopeNames() {
 		all["a key with the scope "+scope] = func(w *world, t *space) matrixCaller {
 			key, _ := w.keyIn(t, t.owner.token, `,"scopes":["`+scope+`"]`)
-			return matrixCaller{credential: as(key), role: "OWNER", chosen: true, scopes: []string{scope}, token: t.owner.token, key: true, home: t}
+			return matrixCaller{credential: as(key), role: "OWNER", chosen: true, scopes: []string{scope}, token: t.owner.token,
+				key: true, home: t}
 		}
 	}
 	return all

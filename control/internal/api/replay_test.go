@@ -115,7 +115,8 @@ func totals(r *reply) [3]float64 {
 func (w *pastWorld) rule(id, name string, priority int, conditions string) string {
 	w.t.Helper()
 	return w.do("POST", "/api/urls/"+id+"/routing-rules",
-		fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","priority":%d,"conditions":%s}`, name, name, priority, conditions), as(w.ann)).
+		fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","priority":%d,"conditions":%s}`, name, name, priority, conditions),
+		as(w.ann)).
 		want(201).str("id")
 }
 
@@ -123,7 +124,8 @@ func draftRule(id, name string, priority int, conditions string) string {
 	if id != "" {
 		id = `"id":"` + id + `",`
 	}
-	return fmt.Sprintf(`{%s"name":%q,"targetUrl":"https://%s.example/","priority":%d,"conditions":%s}`, id, name, name, priority, conditions)
+	return fmt.Sprintf(`{%s"name":%q,"targetUrl":"https://%s.example/","priority":%d,"conditions":%s}`, id, name, name,
+		priority, conditions)
 }
 
 func all(conditions ...string) string {
@@ -152,9 +154,11 @@ func TestReplay_flows(t *testing.T) {
 		for draft, want := range map[string]string{
 			`{}`: "own > own 5; " + same + "; " + mobile + " mobile > " + mobile + " mobile 3",
 			`{"rules":[` + draftRule(german, "german", 2, fromGermany) + `,` + draftRule(mobile, "mobile", 1,
-				all(is("device", "equals", `"MOBILE"`))) + `]}`: "own > own 5; " + same + "; " + mobile + " mobile > " + mobile + " mobile 3",
+				all(is("device", "equals", `"MOBILE"`))) + `]}`: "own > own 5; " + same + "; " + mobile + " mobile > " + mobile +
+				" mobile 3",
 			// The same decisions by other rules: nobody gets another address.
-			`{"rules":[` + draftRule("", "mobile", 1, all(is("device", "in", `["MOBILE"]`))) + `,` + draftRule(german, "german", 2, fromGermany) +
+			`{"rules":[` + draftRule("", "mobile", 1, all(is("device", "in", `["MOBILE"]`))) + `,` + draftRule(german, "german", 2,
+				fromGermany) +
 				`]}`: "own > own 5; " + same + "; " + mobile + " mobile > #0 mobile 3",
 		} {
 			r, flows := w.replay(id, draft, "")
@@ -171,8 +175,9 @@ func TestReplay_flows(t *testing.T) {
 			totals(r) != [3]float64{12, 8, 0} {
 			t.Errorf("%v, %s; want %s", totals(r), flows, want)
 		}
-		r.has("", "visitors", "changed", "unknown", "flows", "visits").has("flows.0", "from", "to", "visitors").has("flows.0.from", "outcome",
-			"chosenBy", "ruleId", "variantId", "index", "url")
+		r.has("", "visitors", "changed", "unknown", "flows", "visits").has("flows.0", "from", "to", "visitors").
+			has("flows.0.from", "outcome",
+				"chosenBy", "ruleId", "variantId", "index", "url")
 		r.has("visits.11", "at", "country", "region", "city", "device", "os", "browser", "language", "referer", "isBot", "before", "after",
 			"changed", "unknown")
 		r.shows("visits.#", 12, "visits.0.at", "2026-01-15T09:30:04.000Z", "visits.0.changed", true, "visits.11.changed", false,
@@ -226,7 +231,8 @@ func TestReplay_draws_are_no_changes(t *testing.T) {
 	withPast(t, func(t *testing.T, w *pastWorld) {
 		id := w.do("POST", "/api/urls", `{"originalUrl":"https://own.example/"}`, as(w.ann)).want(201).str("id")
 		variant := func(name string) string {
-			return w.do("POST", "/api/urls/"+id+"/variants", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/"}`, name, name), as(w.ann)).
+			return w.do("POST", "/api/urls/"+id+"/variants", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/"}`, name, name),
+				as(w.ann)).
 				want(201).str("id")
 		}
 		a, b := variant("a"), variant("b")
@@ -269,7 +275,8 @@ func TestReplay_draws_are_no_changes(t *testing.T) {
 		exact := w.do("POST", "/api/urls", `{"originalUrl":"https://own.example/","stickiness":"hash"}`, as(w.ann)).want(201).str("id")
 		w.visited(exact, 3, pastDay, analytics.Row{Visitor: 1 << 62, IP: netip.MustParseAddr("192.0.2.1")})
 		w.visited(exact, 4, pastDay.Add(time.Hour), analytics.Row{Visitor: 3 << 62, IP: netip.MustParseAddr("192.0.2.1")})
-		for percentage, want := range map[string]string{"25": "own > own 7", "25.0001": "own > own 4; own > #0 r 3", "75.0001": "own > #0 r 7"} {
+		for percentage, want := range map[string]string{"25": "own > own 7", "25.0001": "own > own 4; own > #0 r 3",
+			"75.0001": "own > #0 r 7"} {
 			if _, flows := w.replay(exact, `{"rules":[`+draftRule("", "r", 0, all(is("percentage", "less_than", percentage)))+`]}`,
 				""); flows != want {
 				t.Errorf("%s percent: %s, want %s", percentage, flows, want)
@@ -310,7 +317,8 @@ func TestReplay_facts(t *testing.T) {
 			{is("utm_campaign", "equals", `"spring"`), yes, no, ""},
 			{is("ip", "in", `["203.0.113.7"]`), yes, open, "ip"}, {is("ip", "in", `["203.0.0.0/16"]`), yes, yes, ""},
 			{is("ip", "not_in", `["198.51.100.0/24"]`), yes, yes, ""},
-			{is("query", "equals", `{"name":"a","value":"b"}`), open, open, "query"}, {is("visitor", "equals", `"new"`), open, open, "visitor"},
+			{is("query", "equals", `{"name":"a","value":"b"}`), open, open, "query"},
+			{is("visitor", "equals", `"new"`), open, open, "visitor"},
 			// A condition that is known can decide the rule.
 			{is("query", "equals", `{"name":"a","value":"b"}`) + "," + is("country", "equals", `"FR"`), no, no, ""},
 		} {

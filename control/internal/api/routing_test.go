@@ -78,7 +78,8 @@ func TestVariants(t *testing.T) {
 	w.unchanged("a refused request", func() {
 		for body, fields := range map[string][]string{
 			`{}`: {"name", "targetUrl"}, `{"name":"","targetUrl":""}`: {"name", "targetUrl"},
-			`{"name":5,"targetUrl":5,"weight":"x","isActive":"x","id":"x"}`:                       {"name", "targetUrl", "weight", "isActive", "id"},
+			`{"name":5,"targetUrl":5,"weight":"x","isActive":"x","id":"x"}`: {"name", "targetUrl", "weight",
+				"isActive", "id"},
 			`{"name":"` + strings.Repeat("ü", 101) + `","targetUrl":"javascript:1","weight":101}`: {"name", "targetUrl", "weight"},
 			`{"name":"x","targetUrl":"https://sho.rt/abc","weight":-1}`:                           {"targetUrl", "weight"},
 			`{"name":"x","targetUrl":"https://x.example","weight":1.5}`:                           {"weight"},
@@ -208,7 +209,8 @@ func TestRoutingRules_refuse(t *testing.T) {
 		w.do("POST", all, ruleBody("x", deep(9)), as(w.ann)).want(400)
 		w.do("POST", all, ruleBody("x", deep(40)), as(w.ann)).want(400)
 		for body, fields := range map[string][]string{
-			`{}`: {"name", "targetUrl", "conditions"}, `{"name":"","targetUrl":"","conditions":{}}`: {"name", "targetUrl", "conditions.conditions"},
+			`{}`: {"name", "targetUrl", "conditions"}, `{"name":"","targetUrl":"","conditions":{}}`: {"name", "targetUrl",
+				"conditions.conditions"},
 			`{"name":"` + strings.Repeat("x", 101) + `","targetUrl":"file:///x","priority":10001,"conditions":` + formA +
 				`}`: {"name", "targetUrl", "priority"},
 			`{"name":"x","targetUrl":"https://x.example","priority":-1,"conditions":` + formA + `}`: {"priority"},
@@ -237,7 +239,8 @@ func TestRoutingRules_refuse(t *testing.T) {
 func TestRoutingTemplates(t *testing.T) {
 	w := small(t, withLinks)
 	id := w.create("abc")
-	r := w.do("GET", "/api/routing-templates", "", as(w.ann)).want(200).has("", "templates").has("templates.0", "key", "name", "description",
+	r := w.do("GET", "/api/routing-templates", "", as(w.ann)).want(200).has("", "templates").has("templates.0", "key", "name",
+		"description",
 		"conditions")
 	path := "/api/urls/" + id + "/routing-rules/from-template"
 	var keys []string
@@ -263,8 +266,9 @@ func TestRoutingTemplates(t *testing.T) {
 	w.unchanged("a refused template", func() {
 		for body, field := range map[string]string{
 			`{"targetUrl":"https://x.example"}`: "templateKey", `{"templateKey":"NOPE","targetUrl":"https://x.example"}`: "templateKey",
-			`{"templateKey":null,"targetUrl":"https://x.example"}`: "templateKey",
-			`{"templateKey":"MOBILE_ONLY"}`:                        "targetUrl", `{"templateKey":"MOBILE_ONLY","targetUrl":"x"}`: "targetUrl",
+			`{"templateKey":null,"targetUrl":"https://x.example"}`:                                      "templateKey",
+			`{"templateKey":"MOBILE_ONLY"}`:                                                             "targetUrl",
+			`{"templateKey":"MOBILE_ONLY","targetUrl":"x"}`:                                             "targetUrl",
 			`{"templateKey":"MOBILE_ONLY","templateId":"DESKTOP_ONLY","targetUrl":"https://x.example"}`: "templateId",
 			`{"templateKey":"MOBILE_ONLY","targetUrl":"https://x.example","conditions":{}}`:             "conditions",
 		} {

@@ -56,7 +56,8 @@ func TestProviders(t *testing.T) {
 	w.do("PUT", path+"/corp", `{"slug":"else","name":null,"clientId":""}`, as(w.root)).wantField("slug", "name", "clientId")
 	w.do("PUT", path+"/corp", `{"scopes":null,"isActive":null,"clientSecret":"other"}`, as(w.root)).want(200).
 		shows("scopes", "openid email profile", "isActive", true)
-	w.do("POST", path, strings.Replace(providerJSON("off", "https://id.example.com", "x"), "{", `{"isActive":false,`, 1), as(w.root)).want(201)
+	w.do("POST", path, strings.Replace(providerJSON("off", "https://id.example.com", "x"), "{", `{"isActive":false,`, 1),
+		as(w.root)).want(201)
 
 	if r := w.do("GET", path, "", as(w.root)).want(200).has("0", names...); len(r.list()) != 2 || r.str("0.slug") != "off" ||
 		r.str("1.slug") != "corp" {
@@ -68,7 +69,8 @@ func TestProviders(t *testing.T) {
 		t.Fatal(r.text)
 	}
 
-	for _, e := range [][2]string{{"GET", path}, {"POST", path}, {"GET", path + "/corp"}, {"PUT", path + "/corp"}, {"DELETE", path + "/corp"},
+	for _, e := range [][2]string{{"GET", path}, {"POST", path}, {"GET", path + "/corp"}, {"PUT", path + "/corp"},
+		{"DELETE", path + "/corp"},
 		{"GET", "/api/users/" + w.annID + "/oidc-accounts"}, {"DELETE", "/api/users/" + w.annID + "/oidc-accounts/x"}} {
 		w.do(e[0], e[1], "").want(401)
 		w.do(e[0], e[1], "", as(w.ann)).want(403)
@@ -92,7 +94,8 @@ func TestSSO_links_by_verified_email_then_by_subject(t *testing.T) {
 		t.Fatal("requests were sent to the provider before the first sign-in")
 	}
 	trip := w.leave("corp", "?redirect="+url.QueryEscape("/links?page=2#top"))
-	if c := trip.cookie; !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteLaxMode || c.MaxAge != 600 || c.Path != "/api/auth/sso/corp" {
+	if c := trip.cookie; !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteLaxMode || c.MaxAge != 600 ||
+		c.Path != "/api/auth/sso/corp" {
 		t.Fatalf("%+v", c)
 	}
 	if trip.back.Scheme+"://"+trip.back.Host+trip.back.Path != baseURL+"/api/auth/sso/corp/callback" {
@@ -102,7 +105,8 @@ func TestSSO_links_by_verified_email_then_by_subject(t *testing.T) {
 	if id := first.entered("/links?page=2#top"); id != w.annID {
 		t.Fatalf("signed in as %s, not ann", id)
 	}
-	if c := first.cookie("access_token"); !c.HttpOnly || !c.Secure || c.Path != "/" || c.SameSite != http.SameSiteLaxMode || c.MaxAge < 86000 {
+	if c := first.cookie("access_token"); !c.HttpOnly || !c.Secure || c.Path != "/" || c.SameSite != http.SameSiteLaxMode ||
+		c.MaxAge < 86000 {
 		t.Fatalf("%+v", c)
 	}
 	if c := first.cookie("sso_sign_in"); c == nil || c.MaxAge >= 0 || c.Path != trip.cookie.Path {
@@ -162,7 +166,8 @@ func TestSSO_rejects_invalid_responses(t *testing.T) {
 			if n != 1 || !strings.Contains(newest, code) || !strings.Contains(w.logs.String(), `"code":"`+code+`"`) {
 				t.Fatalf("%d rows in the audit log: %s, log %s", n, newest, w.logs)
 			}
-			if spent := trip.back.Query().Get("code"); spent != "" && (strings.Contains(newest, spent) || strings.Contains(w.logs.String(), spent)) {
+			if spent := trip.back.Query().Get("code"); spent != "" &&
+				(strings.Contains(newest, spent) || strings.Contains(w.logs.String(), spent)) {
 				t.Error("the code is in a log")
 			}
 			if strings.Contains(w.logs.String()+newest, "eyJ") || strings.Contains(w.logs.String(), idptest.ClientSecret) {
@@ -210,7 +215,8 @@ func TestSSO_people(t *testing.T) {
 		"no information on verification": {who: idptest.Person{Subject: "1", Email: userMail}, want: "no_account"},
 		"no email":                       {who: idptest.Person{Subject: "1", Verified: true}, want: "no_account"},
 		"unknown":                        {who: idptest.Person{Subject: "1", Email: "eve@example.com", Verified: true}, want: "no_account"},
-		"a look-alike":                   {who: idptest.Person{Subject: "1", Email: "\u212Aate@example.com", Verified: true}, want: "no_account"},
+		"a look-alike": {who: idptest.Person{Subject: "1", Email: "\u212Aate@example.com", Verified: true},
+			want: "no_account"},
 		"two emails": {who: idptest.Person{Subject: "1", Email: userMail + "," + otherMail, Verified: true},
 			want: "no_account"},
 		"provisioned": {who: idptest.Person{Subject: "1", Email: "eve@example.com", Verified: true, Name: "Eve"},
@@ -343,7 +349,8 @@ func TestSSO_response_belongs_to_its_sign_in(t *testing.T) {
 func TestSSO_redirects_only_to_own_pages(t *testing.T) {
 	w := small(t, withSSO(nil))
 	w.add("corp", startIDP(t, ann))
-	for _, bad := range []string{"https://evil.example", "//evil.example", `/\evil.example`, "/\t/evil.example", "evil", "javascript:alert(1)",
+	for _, bad := range []string{"https://evil.example", "//evil.example", `/\evil.example`, "/\t/evil.example", "evil",
+		"javascript:alert(1)",
 		"/%09/evil.example", "/a\r\nSet-Cookie:x=y"} {
 		w.do("GET", "/api/auth/sso/corp/login?redirect="+url.QueryEscape(bad), "").failed("invalid_redirect")
 	}

@@ -61,7 +61,8 @@ func TestSuspension_is_sent_by_email(t *testing.T) {
 		ids = append(ids, id)
 	}
 	w.exec(`UPDATE users SET active = FALSE WHERE id = ?`, ids[1])
-	id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"sale"}`, as(w.bob), within(team)).want(201).str("id")
+	id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"sale"}`, as(w.bob), within(team)).
+		want(201).str("id")
 	page := baseURL + "/console/links/" + id + "?workspace=" + team
 	receivers := []string{userMail, otherMail, "user0@example.com"}
 	arrives := func(subject string, parts ...string) {

@@ -159,7 +159,8 @@ func TestTags_concurrently(t *testing.T) {
 						names = fmt.Sprintf(`["both","two %d","one %d"]`, j, j)
 					}
 					w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","tags":`+names+`}`, as(w.ann)).want(201)
-					w.do("PATCH", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q],"operation":"tags","value":["both"]}`, a, b), as(w.ann)).want(200)
+					w.do("PATCH", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q],"operation":"tags","value":["both"]}`, a, b),
+						as(w.ann)).want(200)
 					list, _, err := w.store.Tags(t.Context(), store.TagFilter{Search: "both", Limit: 1})
 					w.ok(err)
 					if i == 0 && len(list) == 1 {
@@ -175,7 +176,8 @@ func TestTags_concurrently(t *testing.T) {
 
 func TestUTMTemplates(t *testing.T) {
 	w := small(t, whole)
-	r := w.do("POST", "/api/utm-templates", `{"name":" Newsletter ","utmSource":"news","utmMedium":" email ","utmId":""}`, as(w.ann)).want(201)
+	r := w.do("POST", "/api/utm-templates", `{"name":" Newsletter ","utmSource":"news","utmMedium":" email ","utmId":""}`,
+		as(w.ann)).want(201)
 	r.has("", "id", "name", "utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "createdAt",
 		"updatedAt")
 	r.shows("name", "Newsletter", "utmMedium", "email", "utmId", nil, "utmTerm", nil)

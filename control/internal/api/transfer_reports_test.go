@@ -187,7 +187,9 @@ func TestTransfer_reports_meanwhile(t *testing.T) {
 		w.ok(err)
 		wg.Go(func() {
 			for i := range 60 {
-				w.click([]string{a, b}[i%2], "2026-03-09T12:00:00Z", byte(100+i), func(e *click.Event) { e.Owner = []uint64{own.Num, team.Num}[i/2%2] })
+				w.click([]string{a, b}[i%2], "2026-03-09T12:00:00Z", byte(100+i), func(e *click.Event) {
+					e.Owner = []uint64{own.Num, team.Num}[i/2%2]
+				})
 			}
 		})
 		shuttle(10)

@@ -46,7 +46,8 @@ func TestTransfer(t *testing.T) {
 		bundle := w.do("POST", "/api/bundles", fmt.Sprintf(`{"name":"B","urlIds":[%q,%q]}`, a, b), as(w.ann)).want(201).str("id")
 		rule := w.do("POST", "/api/urls/"+a+"/routing-rules",
 			`{"name":"A","targetUrl":"https://a.example/",`+
-				`"conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
+				`"conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).
+			want(201).str("id")
 		before := w.revision()
 		w.do("POST", "/api/urls/transfer", transferring(team.ID, a, a), as(w.ann)).want(200).
 			shows("transferredCount", 1, "transferredIds", "["+a+"]", "workspaceId", team.ID)
@@ -114,13 +115,15 @@ func TestTransfer_is_refused(t *testing.T) {
 		for body, field := range map[string]string{
 			`{}`: "urlIds", `{"urlIds":[],"workspaceId":"x"}`: "urlIds", transferring("", a): "workspaceId",
 			`{"urlIds":[5],"workspaceId":"x"}`:                                       "urlIds.0",
-			`{"urlIds":[` + strings.Repeat(`"x",`, 1000) + `"x"],"workspaceId":"x"}`: "urlIds", `{"urlIds":["x"],"workspaceId":5}`: "workspaceId",
-			`{"urlIds":["x"],"workspaceId":"x","slug":"y"}`: "slug", transferring(w.annID, a): "workspaceId",
+			`{"urlIds":[` + strings.Repeat(`"x",`, 1000) + `"x"],"workspaceId":"x"}`: "urlIds",
+			`{"urlIds":["x"],"workspaceId":5}`:                                       "workspaceId",
+			`{"urlIds":["x"],"workspaceId":"x","slug":"y"}`:                          "slug", transferring(w.annID, a): "workspaceId",
 		} {
 			send(body, as(w.ann)).wantField(field)
 		}
 		for name, r := range map[string]*reply{
-			"a missing workspace": send(transferring(missing, a), as(w.ann)), "a foreign workspace": send(transferring(w.bobID, a), as(w.ann)),
+			"a missing workspace":              send(transferring(missing, a), as(w.ann)),
+			"a foreign workspace":              send(transferring(w.bobID, a), as(w.ann)),
 			"a missing workspace for an ADMIN": send(transferring(missing, a), as(w.root)),
 			"a workspace without the member":   send(transferring(closed.ID, foreign), as(w.bob)),
 		} {
@@ -202,8 +205,9 @@ func TestTransfer_races(t *testing.T) {
 				case i == 150:
 					what, r = "delete", w.do("DELETE", "/api/urls/"+ids[5], "", as(w.root))
 				case i%10 == 3:
-					what, r = "update", w.do("PATCH", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q],"operation":{"type":"utm","utmSource":"s%d"}}`,
-						list[1], list[0], i), as(w.root))
+					what, r = "update",
+						w.do("PATCH", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q],"operation":{"type":"utm","utmSource":"s%d"}}`,
+							list[1], list[0], i), as(w.root))
 				case i%10 == 7:
 					what, r = "bundle", w.do("POST", "/api/bundles/"+bundle+"/urls", fmt.Sprintf(`{"urlId":%q}`, list[0]), as(w.ann))
 				case i%3 == 0:
@@ -239,7 +243,8 @@ func TestTransfer_races(t *testing.T) {
 			}
 			var strange int
 			w.ok(w.store.Row(t.Context(),
-				`SELECT count(*) FROM bundle_urls m JOIN bundles b ON b.id = m.bundle_id WHERE m.url_id = ? AND b.workspace_num <> ?`, id, u.Workspace).
+				`SELECT count(*) FROM bundle_urls m JOIN bundles b ON b.id = m.bundle_id WHERE m.url_id = ? AND b.workspace_num <> ?`, id,
+				u.Workspace).
 				Scan(&strange))
 			if strange > 0 {
 				t.Errorf("%s is in a bundle of a workspace that it has left", id)

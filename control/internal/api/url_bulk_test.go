@@ -86,7 +86,8 @@ func TestBulk_of_a_thousand(t *testing.T) {
 				slug = fmt.Sprintf(`,"customSlug":"custom-%d"`, i)
 			}
 			items = append(items,
-				fmt.Sprintf(`{"originalUrl":"https://example.com/some/page/%d?with=parameters"%s,"title":"A title of usual length, number %d"}`,
+				fmt.Sprintf(
+					`{"originalUrl":"https://example.com/some/page/%d?with=parameters"%s,"title":"A title of usual length, number %d"}`,
 					i, slug, i))
 		}
 		start := time.Now()
@@ -158,7 +159,8 @@ func TestBulk_update(t *testing.T) {
 			for body, field := range map[string]string{
 				``: "status", `"status":"ON"`: "status", `"status":null`: "status", `"value":"x"`: "operation",
 				`"operation":"explode","value":1`: "operation", `"operation":"status"`: "value",
-				`"operation":"status","value":5`: "value", `"operation":"expiration","value":"soon"`: "value", `"operation":"expiration"`: "value",
+				`"operation":"status","value":5`: "value", `"operation":"expiration","value":"soon"`: "value",
+				`"operation":"expiration"`:                        "value",
 				`"operation":"utm","value":{}`:                    "value",
 				`"operation":"utm","value":{"utmSource":5,"x":1}`: "value.x", `"operation":5`: "operation", `"operation":[]`: "operation",
 				`"operation":null`: "operation", `"operation":{}`: "operation.type",

@@ -29,7 +29,8 @@ func TestDuplicate(t *testing.T) {
 			}
 		}
 	}
-	if r.str("id") == id || r.str("slug") == "spring" || r.at("externalId") != nil || r.at("clickCount") != 0.0 || r.at("status") != "ACTIVE" {
+	if r.str("id") == id || r.str("slug") == "spring" || r.at("externalId") != nil || r.at("clickCount") != 0.0 ||
+		r.at("status") != "ACTIVE" {
 		t.Error(r.text)
 	}
 	copied := "/api/urls/" + r.str("id")

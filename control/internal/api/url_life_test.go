@@ -18,10 +18,12 @@ func TestTrash(t *testing.T) {
 		path := "/api/urls/" + id
 		rule := w.do("POST", path+"/routing-rules",
 			`{"name":"A","targetUrl":"https://a.example/",`+
-				`"conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
+				`"conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).
+			want(201).str("id")
 		variant := w.do("POST", path+"/variants", `{"name":"A","targetUrl":"https://a.example/"}`, as(w.ann)).want(201).str("id")
 		first, last := w.create("first"), w.create("last")
-		bundle := w.do("POST", "/api/bundles", fmt.Sprintf(`{"name":"B","urlIds":[%q,%q,%q]}`, first, id, last), as(w.ann)).want(201).str("id")
+		bundle := w.do("POST", "/api/bundles", fmt.Sprintf(`{"name":"B","urlIds":[%q,%q,%q]}`, first, id, last), as(w.ann)).
+			want(201).str("id")
 		w.exec(`UPDATE urls SET click_count = 7 WHERE id = ?`, id)
 		before := w.do("GET", path, "", as(w.ann)).want(200)
 		num := func() (num uint64) {
@@ -114,7 +116,8 @@ func TestExternalIDs(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() {
-				switch r := w.do("PUT", "/api/urls/by-external-id/once", `{"originalUrl":"https://example.com/"}`, as(w.ann)); r.StatusCode {
+				switch r := w.do("PUT", "/api/urls/by-external-id/once", `{"originalUrl":"https://example.com/"}`,
+					as(w.ann)); r.StatusCode {
 				case 201:
 					made.Add(1)
 				case 200:

@@ -108,7 +108,8 @@ func TestURLs_filters(t *testing.T) {
 			t.Errorf("links on a domain of two workspaces: %s", got)
 		}
 		for query, field := range map[string]string{
-			"status=DONE": "status", "tag=%20": "tag.0", "tag=" + strings.Repeat("x", 41): "tag.0", "domain=" + strings.Repeat("x", 254): "domain",
+			"status=DONE": "status", "tag=%20": "tag.0", "tag=" + strings.Repeat("x", 41): "tag.0",
+			"domain=" + strings.Repeat("x", 254):   "domain",
 			"bundleId=" + strings.Repeat("x", 101): "bundleId", "createdBy=a%00": "createdBy", "utmCampaign=%FF": "utmCampaign",
 		} {
 			w.do("GET", "/api/urls?"+query, "", as(w.ann)).wantField(field)

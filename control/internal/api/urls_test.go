@@ -86,7 +86,8 @@ func TestURLs_create(t *testing.T) {
 		}
 		r.shows("originalUrl", "https://example.com/a%2Fb?x=1#f", "status", "ACTIVE", "userId", w.annID, "clickCount", 0.0,
 			"hasPassword", false, "redirectCode", 302.0, "workspaceId", w.annID)
-		for _, name := range []string{"title", "expiresAt", "utmSource", "defaultUrl", "ogTitle", "ogImage", "ogImageUrl", "twitterCardType"} {
+		for _, name := range []string{"title", "expiresAt", "utmSource", "defaultUrl", "ogTitle", "ogImage", "ogImageUrl",
+			"twitterCardType"} {
 			r.shows(name, nil)
 		}
 		w.audited("URL_CREATED", "url", r.str("id"))
@@ -101,8 +102,10 @@ func TestURLs_create(t *testing.T) {
 		for name, want := range map[string]any{
 			"slug": "My_Slug-1", "originalUrl": "https://xn--exmple-cua.com/%C3%BC", "title": "Tïtle", "hasPassword": true, "expiresAt": at,
 			"status":    "INACTIVE",
-			"utmSource": "a", "utmMedium": "b", "utmCampaign": "c", "utmTerm": "d", "utmContent": "e", "utmId": "f", "utmSourcePlatform": "g",
-			"isABTesting": true, "isAbTest": true, "isSmartRouting": false, "defaultUrl": "https://d.example", "ogTitle": "t", "ogDescription": "d",
+			"utmSource": "a", "utmMedium": "b", "utmCampaign": "c", "utmTerm": "d", "utmContent": "e", "utmId": "f",
+			"utmSourcePlatform": "g",
+			"isABTesting":       true, "isAbTest": true, "isSmartRouting": false, "defaultUrl": "https://d.example", "ogTitle": "t",
+			"ogDescription":   "d",
 			"twitterCardType": "summary",
 		} {
 			r.shows(name, want)
@@ -162,7 +165,8 @@ func TestURLs_create_refuses(t *testing.T) {
 			`{"originalUrl":"https://example.com","id":"x","slug":"y"}`:         {"id", "slug"},
 			`{"originalUrl":"https://example.com","originalURL":"https://e"}`:   {"originalURL"},
 			// All problems at once.
-			`{"originalUrl":"ftp://x","customSlug":"a b","title":"` + long + `","utmId":"` + long + `","ogTitle":"` + long + `","ogDescription":"` +
+			`{"originalUrl":"ftp://x","customSlug":"a b","title":"` + long + `","utmId":"` + long + `","ogTitle":"` + long +
+				`","ogDescription":"` +
 				long + `","twitterCardType":"big","password":"x","status":"ON"}`: {
 				"originalUrl", "customSlug", "title", "utmId", "ogTitle", "ogDescription", "twitterCardType", "password", "status"},
 		} {
@@ -173,7 +177,8 @@ func TestURLs_create_refuses(t *testing.T) {
 			"https://", "https:///x", "http:example.com",
 			"https://exa mple.com", "https://example.com/a b", "https://example.com/\\nx", "https://example.com/\\u0000",
 			"https://example.com\\\\@evil", "https://example.com/" + long,
-			"https://sho.rt/abc", "https://SHO.RT./abc", "http://user@sho.rt:443/abc", "https://localhost/", "http://127.0.0.1/", "http://[::1]/",
+			"https://sho.rt/abc", "https://SHO.RT./abc", "http://user@sho.rt:443/abc", "https://localhost/", "http://127.0.0.1/",
+			"http://[::1]/",
 			"http://10.0.0.1/", "http://169.254.169.254/latest",
 			"http://192.168.1.1/", "http://printer.local/", "http://db.internal/", "http://2130706433/", "http://0x7f.1/",
 			"http://[::ffff:127.0.0.1]/",
@@ -181,8 +186,9 @@ func TestURLs_create_refuses(t *testing.T) {
 			w.do("POST", "/api/urls", `{"originalUrl":"`+to+`"}`, as(w.ann)).wantField("originalUrl")
 			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","defaultUrl":"`+to+`"}`, as(w.ann)).wantField("defaultUrl")
 		}
-		for _, body := range []string{`{`, `[]`, `"x"`, `nul`, `{"originalUrl":"https://example.com"}x`, strings.Repeat(`{"a":`, 5000) + `1` +
-			strings.Repeat(`}`, 5000)} {
+		for _, body := range []string{`{`, `[]`, `"x"`, `nul`, `{"originalUrl":"https://example.com"}x`,
+			strings.Repeat(`{"a":`, 5000) + `1` +
+				strings.Repeat(`}`, 5000)} {
 			w.do("POST", "/api/urls", body, as(w.ann)).want(400)
 		}
 		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","title":"`+strings.Repeat("x", 1<<20)+`"}`, as(w.ann)).want(413)
@@ -227,8 +233,10 @@ func TestURLs_update(t *testing.T) {
 
 	w.unchanged("a refused update", func() {
 		for body, field := range map[string]string{
-			`{"originalUrl":null}`: "originalUrl", `{"originalUrl":""}`: "originalUrl", `{"originalUrl":"https://sho.rt/abc"}`: "originalUrl",
-			`{"status":""}`: "status", `{"status":null}`: "status", `{"status":"EXPIRED"}`: "status", `{"customSlug":"other"}`: "customSlug",
+			`{"originalUrl":null}`: "originalUrl", `{"originalUrl":""}`: "originalUrl",
+			`{"originalUrl":"https://sho.rt/abc"}`: "originalUrl",
+			`{"status":""}`:                        "status", `{"status":null}`: "status", `{"status":"EXPIRED"}`: "status",
+			`{"customSlug":"other"}`:       "customSlug",
 			`{"clickCount":5}`:             "clickCount",
 			`{"userId":"` + w.bobID + `"}`: "userId", `{"isABTesting":true}`: "isABTesting", `{"isAbTest":true}`: "isABTesting",
 			`{"password":"abc"}`:                              "password",
@@ -335,7 +343,8 @@ func TestURLs_list(t *testing.T) {
 		for query, field := range map[string]string{
 			"page=0": "page", "page=-1": "page", "page=x": "page", "limit=0": "limit", "limit=101": "limit", "pageSize=1000": "pageSize",
 			"sortBy=password_hash": "sortBy",
-			"sortOrder=up":         "sortOrder", "status=active": "status", "search=" + strings.Repeat("x", 3000): "search", "search=%00": "search",
+			"sortOrder=up":         "sortOrder", "status=active": "status", "search=" + strings.Repeat("x", 3000): "search",
+			"search=%00": "search",
 			"search=%ff": "search",
 		} {
 			w.do("GET", "/api/urls?"+query, "", as(w.ann)).wantField(field)
@@ -354,7 +363,8 @@ func TestURLs_check_a_slug(t *testing.T) {
 		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"`+slug+`"}`, as(w.bob)).want(201)
 	}
 	for slug, want := range map[string]string{
-		"summer": "FREE <nil>", "spring": "TAKEN spring-3", "Login": "RESERVED Login-2", long: "TAKEN " + long[:48] + "-2", "a": "INVALID <nil>",
+		"summer": "FREE <nil>", "spring": "TAKEN spring-3", "Login": "RESERVED Login-2", long: "TAKEN " + long[:48] + "-2",
+		"a":        "INVALID <nil>",
 		"a%20b%2F": "INVALID <nil>",
 	} {
 		r := w.do("GET", "/api/urls/slug?slug="+slug, "", as(w.ann)).want(200).has("", "slug", "domain", "shortUrl", "status", "suggestion")
@@ -375,7 +385,8 @@ func TestURLs_suggest_campaign_values(t *testing.T) {
 			if i == 1 {
 				token = w.bob
 			}
-			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","utmSource":"`+v+`","utmSourcePlatform":"p"}`, as(token)).want(201)
+			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","utmSource":"`+v+`","utmSourcePlatform":"p"}`,
+				as(token)).want(201)
 		}
 		w.do("GET", "/api/urls/utm-suggestions?field=utmSource&q=NEWS", "", as(w.bob)).want(200).has("", "field", "suggestions").
 			shows("field", "utmSource", "suggestions", "[map[count:2 value:news] map[count:1 value:Newsletter]]")

@@ -9,7 +9,8 @@ import (
 
 func TestUsers(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		r := w.do("POST", "/api/users", `{"email":" Carol@Example.com ","password":"battery staple","role":"ADMIN","name":"Carol"}`, as(w.root)).
+		r := w.do("POST", "/api/users", `{"email":" Carol@Example.com ","password":"battery staple","role":"ADMIN","name":"Carol"}`,
+			as(w.root)).
 			want(201).has("", userNames...)
 		carol := r.str("id")
 		r.shows("email", "Carol@Example.com", "role", "ADMIN", "name", "Carol")
@@ -96,7 +97,8 @@ func TestUsers_changes(t *testing.T) {
 		}
 	}
 	var leaked int
-	w.ok(w.store.Row(t.Context(), `SELECT COUNT(*) FROM audit_logs WHERE COALESCE(old_value,'') || COALESCE(new_value,'') || metadata LIKE ?`,
+	w.ok(w.store.Row(t.Context(),
+		`SELECT COUNT(*) FROM audit_logs WHERE COALESCE(old_value,'') || COALESCE(new_value,'') || metadata LIKE ?`,
 		"%"+password+"%").Scan(&leaked))
 	if leaked != 0 {
 		t.Error("a password is in the audit log")
@@ -111,7 +113,8 @@ func TestKeys(t *testing.T) {
 	w := small(t, nil)
 	r := w.do("POST", "/api/api-keys", `{"name":" CI ","expiresAt":"2999-01-01"}`, as(w.ann)).want(201).has("", append(keyNames, "key")...)
 	key, id := r.str("key"), r.str("id")
-	if len(key) != 63 || !strings.HasPrefix(key, "sl_") || r.str("prefix") != key[:10] || r.str("expiresAt") != "2999-01-01T00:00:00.000Z" ||
+	if len(key) != 63 || !strings.HasPrefix(key, "sl_") || r.str("prefix") != key[:10] ||
+		r.str("expiresAt") != "2999-01-01T00:00:00.000Z" ||
 		r.str("name") != "CI" {
 		t.Fatal(r.text)
 	}

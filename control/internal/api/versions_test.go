@@ -16,10 +16,12 @@ func TestVersions(t *testing.T) {
 	id := w.create("abc")
 	rule := w.do("POST", "/api/urls/"+id+"/routing-rules",
 		`{"name":"A","targetUrl":"https://a.example/",`+
-			`"conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
+			`"conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).
+		want(201).str("id")
 	variant := w.do("POST", "/api/urls/"+id+"/variants", `{"name":"A","targetUrl":"https://a.example/"}`, as(w.ann)).want(201).str("id")
 	bundle := w.do("POST", "/api/bundles", `{"name":"B"}`, as(w.ann)).want(201).str("id")
-	hook := w.do("POST", "/api/webhooks", `{"name":"H","url":"https://203.0.113.9/","events":["url.created"]}`, as(w.ann)).want(201).str("id")
+	hook := w.do("POST", "/api/webhooks", `{"name":"H","url":"https://203.0.113.9/","events":["url.created"]}`, as(w.ann)).
+		want(201).str("id")
 	for _, o := range []struct{ path, body string }{
 		{"/api/urls/" + id, `{"title":%q}`},
 		{"/api/urls/" + id + "/routing-rules/" + rule, `{"name":%q}`},
@@ -68,7 +70,8 @@ func TestVersions(t *testing.T) {
 		w.do("PUT", o.path, fmt.Sprintf(o.body, "five"), as(w.ann)).want(200) // as before
 		w.do("DELETE", o.path, "", as(w.ann), with("If-Match", third)).want(412)
 	}
-	for _, path := range []string{"/api/urls/" + id + "/routing-rules/" + rule, "/api/urls/" + id + "/variants/" + variant, "/api/urls/" + id,
+	for _, path := range []string{"/api/urls/" + id + "/routing-rules/" + rule, "/api/urls/" + id + "/variants/" + variant,
+		"/api/urls/" + id,
 		"/api/bundles/" + bundle, "/api/webhooks/" + hook} {
 		w.do("DELETE", path, "", as(w.ann), with("If-Match", w.do("GET", path, "", as(w.ann)).Header.Get("ETag"))).want(204)
 		w.do("DELETE", path, "", as(w.ann), with("If-Match", "*")).want(404)

@@ -38,7 +38,8 @@ func TestViews_are_saved(t *testing.T) {
 		w.unchanged(body, func() { w.do("PUT", path, body, as(w.ann)).wantField(field) })
 	}
 	w.do("POST", "/api/views", `{}`, as(w.ann)).wantField("name", "screen", "query")
-	w.do("PUT", path, `{"name":"`+long+`","screen":"analytics","query":"`+many2001()[1:]+`","shared":true,"position":7}`, as(w.ann)).want(200)
+	w.do("PUT", path, `{"name":"`+long+`","screen":"analytics","query":"`+many2001()[1:]+`","shared":true,"position":7}`,
+		as(w.ann)).want(200)
 	got := w.do("GET", "/api/views?screen=analytics", "", as(w.ann)).want(200)
 	if got.num("total") != 1 || got.str("data.0.name") != long || got.at("data.0.shared") != true || got.num("data.0.position") != 7 ||
 		len(got.str("data.0.query")) != 2000 {
@@ -64,7 +65,8 @@ func TestViews_names_and_order(t *testing.T) {
 	eachWith(t, whole, func(t *testing.T, w *world) {
 		save := func(token, name, screen string, status int) string {
 			t.Helper()
-			return w.do("POST", "/api/views", fmt.Sprintf(`{"name":%q,"screen":%q,"query":""}`, name, screen), as(token)).want(status).str("id")
+			return w.do("POST", "/api/views", fmt.Sprintf(`{"name":%q,"screen":%q,"query":""}`, name, screen), as(token)).
+				want(status).str("id")
 		}
 		save(w.ann, "Été", "links", 201)
 		second := save(w.ann, "Second", "links", 201)
@@ -90,7 +92,8 @@ func TestViews_private_and_shared(t *testing.T) {
 	admin := both(as(w.root), with("X-Workspace", team.id))
 	save := func(by option, name, more string, status int) string {
 		t.Helper()
-		return w.do("POST", "/api/views", fmt.Sprintf(`{"name":%q,"screen":"links","query":"tag=a"%s}`, name, more), by).want(status).str("id")
+		return w.do("POST", "/api/views", fmt.Sprintf(`{"name":%q,"screen":"links","query":"tag=a"%s}`, name, more), by).
+			want(status).str("id")
 	}
 	names := func(by option) string {
 		t.Helper()

@@ -77,7 +77,8 @@ var webhookLogNames = []string{"id", "webhookId", "event", "deliveryId", "payloa
 func TestWebhooks(t *testing.T) {
 	w := withHooks(t, usual(t), nil)
 	ann := as(w.ann)
-	hook := w.do("POST", "/api/webhooks", `{"name":"mine","url":"`+w.url+`","events":["url.created"],"headers":{"X-A":"b"}}`, ann).want(201).
+	hook := w.do("POST", "/api/webhooks", `{"name":"mine","url":"`+w.url+`","events":["url.created"],"headers":{"X-A":"b"}}`,
+		ann).want(201).
 		has("", append([]string{"secret"}, webhookNames...)...)
 	id := hook.str("id")
 	if !strings.HasPrefix(hook.str("secret"), "whsec_") || hook.at("isActive") != true || hook.str("scope") != "own" ||
@@ -121,7 +122,8 @@ func TestWebhooks(t *testing.T) {
 		t.Fatalf("%s", logs.text)
 	}
 	w.do("GET", one+"/logs?status=ok&event=url.broken", "", ann).wantField("status", "event")
-	if got = w.do("GET", one, "", ann).want(200); got.num("failureStreak") != 1 || got.str("failingSince") == "" || got.num("waiting") != 0 ||
+	if got = w.do("GET", one, "", ann).want(200); got.num("failureStreak") != 1 || got.str("failingSince") == "" ||
+		got.num("waiting") != 0 ||
 		got.at("nextAttemptAt") != nil {
 		t.Fatalf("%s", got.text)
 	}
@@ -167,8 +169,9 @@ func TestWebhooks_refuse_with_reasons(t *testing.T) {
 	w.do("POST", "/api/webhooks", `{"name":"n","url":"https://169.254.169.254/","events":["x"],"scope":"some","secret":"`+
 		strings.Repeat("s", 256)+`"}`, ann).wantField("url", "events.0", "scope", "secret")
 	w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"colour":1}`, ann).wantField("colour")
-	w.do("POST", "/api/webhooks", `{"name":1,"url":2,"events":"url.created","headers":{"X":1},"isActive":"yes"}`, ann).wantField("name", "url",
-		"events", "headers.X", "isActive")
+	w.do("POST", "/api/webhooks", `{"name":1,"url":2,"events":"url.created","headers":{"X":1},"isActive":"yes"}`, ann).
+		wantField("name", "url",
+			"events", "headers.X", "isActive")
 	w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"scope":"all"}`, ann).want(403)
 	r := w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"scope":"all","secret":"given"}`,
 		as(w.root)).want(201).
@@ -180,7 +183,9 @@ func TestWebhooks_refuse_with_reasons(t *testing.T) {
 
 func TestWebhooks_limits(t *testing.T) {
 	t.Parallel()
-	w := withHooks(t, storetest.Open(t), func(_ *world, cfg *api.Config, _ *api.Deps) { cfg.Limits.Webhooks, cfg.Limits.WebhookRetry = 5, 5 })
+	w := withHooks(t, storetest.Open(t), func(_ *world, cfg *api.Config, _ *api.Deps) {
+		cfg.Limits.Webhooks, cfg.Limits.WebhookRetry = 5, 5
+	})
 	ann := as(w.ann)
 	id := w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"]}`, ann).want(201).str("id")
 	w.status.Store(500)

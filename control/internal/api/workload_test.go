@@ -22,10 +22,12 @@ func TestS1_a_replay_has_a_budget(t *testing.T) {
 		id := w.create("bomb")
 		var rules []string
 		for i := range 12 {
-			rules = append(rules, fmt.Sprintf(`{"name":"r%d","targetUrl":"https://a.example/","conditions":%s}`, i, needles(100, 10, 100*i)))
+			rules = append(rules, fmt.Sprintf(`{"name":"r%d","targetUrl":"https://a.example/","conditions":%s}`, i,
+				needles(100, 10, 100*i)))
 		}
 		draft := `{"draft":{"rules":[` + strings.Join(rules, ",") + `]}`
-		w.visited(id, 1000, pastDay, analytics.Row{Country: "DE", Device: "DESKTOP", Referer: "https://news.example/" + strings.Repeat("0", 900)})
+		w.visited(id, 1000, pastDay, analytics.Row{Country: "DE", Device: "DESKTOP", Referer: "https://news.example/" +
+			strings.Repeat("0", 900)})
 		path := "/api/urls/" + id + "/explain/replay"
 		w.do("POST", path, draft+`}`, as(w.ann)).wantField("limit").says("at most ")
 		w.do("POST", path, draft+`,"limit":100}`, as(w.ann)).want(200).shows("visitors", 100)
@@ -134,8 +136,10 @@ func TestS7_the_largest_bulk_with_passwords(t *testing.T) {
 	w := small(t, whole)
 	var items []string
 	for i := range 32 {
-		items = append(items, fmt.Sprintf(`{"originalUrl":"https://example.com/%s","password":"secret %d"}`, strings.Repeat("x", 2000), i%31))
+		items = append(items, fmt.Sprintf(`{"originalUrl":"https://example.com/%s","password":"secret %d"}`,
+			strings.Repeat("x", 2000), i%31))
 	}
 	r := w.do("POST", "/api/urls/bulk", `{"urls":[`+strings.Join(items, ",")+`]}`, as(w.ann)).want(201)
-	r.shows("successCount", 31, "failureCount", 1, "failed.0.index", 30, "failed.0.field", "password").says("at most 30 different passwords")
+	r.shows("successCount", 31, "failureCount", 1, "failed.0.index", 30, "failed.0.field", "password").
+		says("at most 30 different passwords")
 }

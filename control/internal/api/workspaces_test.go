@@ -61,7 +61,8 @@ func TestWorkspaces(t *testing.T) {
 		w.do("POST", "/api/workspaces", `{"name":"A fourth"}`, as(w.ann)).want(409)
 		for body, field := range map[string]string{
 			`{"name":" "}`: "name", `{"name":"a\nb"}`: "name", `{"name":"` + strings.Repeat("ä", 101) + `"}`: "name", `{}`: "name",
-			`{"name":"x","slug":"ab"}`: "slug", `{"name":"x","slug":"Abc"}`: "slug", `{"name":"x","slug":"a_b"}`: "slug", `{"name":"x","slug":"` +
+			`{"name":"x","slug":"ab"}`: "slug", `{"name":"x","slug":"Abc"}`: "slug", `{"name":"x","slug":"a_b"}`: "slug",
+			`{"name":"x","slug":"` +
 				strings.Repeat("a", 41) + `"}`: "slug",
 			`{"name":"x","slug":"01970000-0000-7000-8000-000000000000"}`: "slug", `{"name":"x","more":1}`: "more",
 		} {
@@ -201,7 +202,8 @@ func TestMembers_one_owner_remains(t *testing.T) {
 		}
 		var owners int
 		w.ok(w.store.Row(t.Context(),
-			`SELECT count(*) FROM workspace_members m JOIN workspaces w ON w.num = m.workspace_num WHERE w.id = ? AND m.role = 'OWNER'`, id).
+			`SELECT count(*) FROM workspace_members m JOIN workspaces w ON w.num = m.workspace_num WHERE w.id = ? AND m.role = 'OWNER'`,
+			id).
 			Scan(&owners))
 		if owners != 1 {
 			t.Errorf("%d owners", owners)

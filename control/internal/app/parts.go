@@ -86,8 +86,9 @@ type named struct {
 }
 
 func newParts(cfg Config, deps Deps) (*parts, error) {
-	traces, err := tracing.New(tracing.Config{Settings: cfg.Tracing, Name: "shortline-control", Version: ops.Version, Registry: deps.Registry,
-		Logger: deps.Logger})
+	traces, err := tracing.New(tracing.Config{Settings: cfg.Tracing, Name: "shortline-control", Version: ops.Version,
+		Registry: deps.Registry,
+		Logger:   deps.Logger})
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +178,8 @@ func (p *parts) publish(key snapshot.SigningKey, positions *presence.Positions) 
 	p.add("lockout", lockouts)
 	p.add("limits", ledger)
 	p.add("keys of click ids", names)
-	return &Publish{Links: positions.Observe(publisher), Reports: reports, Lockout: lockouts, Limits: ledger, Hosts: names, Abuse: p.abuse()},
+	return &Publish{Links: positions.Observe(publisher), Reports: reports, Lockout: lockouts, Limits: ledger, Hosts: names,
+			Abuse: p.abuse()},
 		p.register("publishing", publisher, reports, lockouts, ledger, names)
 }
 
@@ -214,8 +216,9 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	clicks = traced.New(clicks, p.traces)
 	use := api.Deps{
 		Store: st, Edges: positions, Webhooks: hooks,
-		Settings: settings.New(st), Routing: routing.New(p.destinations(), st).Screening(p.screening()), Bundles: bundles.New(st, clicks, nil),
-		Tags: tags.New(st), UTMTemplates: utmtemplates.New(st), Views: views.New(st), ConversionSettings: conversions.New(st),
+		Settings: settings.New(st), Routing: routing.New(p.destinations(), st).Screening(p.screening()),
+		Bundles: bundles.New(st, clicks, nil),
+		Tags:    tags.New(st), UTMTemplates: utmtemplates.New(st), Views: views.New(st), ConversionSettings: conversions.New(st),
 		Privacy: privacy.New(st, clicks),
 		Abuse:   p.abuse(),
 	}
@@ -243,7 +246,8 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	}
 	p.closers = append(p.closers, use.Pages.Close)
 	p.add("icons of sites", use.Pages)
-	if use.Explain, err = explain.New(explain.Config{BaseURL: p.cfg.BaseURL, Zone: p.cfg.Zone(), Links: use.Links, Routing: use.Routing}, st,
+	if use.Explain, err = explain.New(explain.Config{BaseURL: p.cfg.BaseURL, Zone: p.cfg.Zone(), Links: use.Links, Routing: use.Routing},
+		st,
 		p.deps.Geo); err != nil {
 		return nil, err
 	}
@@ -322,8 +326,9 @@ func (p *parts) screening() links.Screen {
 
 func (p *parts) newMail() (*mail.Service, error) {
 	m, err := mail.New(mail.Config{
-		Settings: p.cfg.Mail, BaseURL: p.cfg.BaseURL, Brand: p.cfg.Brand, EncryptionKeys: p.cfg.EncryptionKey.Keys(), Registry: p.deps.Registry,
-		Logger: p.deps.Logger,
+		Settings: p.cfg.Mail, BaseURL: p.cfg.BaseURL, Brand: p.cfg.Brand, EncryptionKeys: p.cfg.EncryptionKey.Keys(),
+		Registry: p.deps.Registry,
+		Logger:   p.deps.Logger,
 	}, p.deps.Store)
 	if err == nil {
 		p.add("mail", m)
@@ -383,8 +388,9 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (first accounts.First
 	}
 	console := cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL)
 	if use.Auth, err = auth.NewAuthenticator(auth.Config{
-		Secrets: p.cfg.JWTSecret.Keys(), Lifetime: p.cfg.JWTTTL, Idle: p.cfg.SessionIdle, NewDevice: accounts.NoticeOfDevices(use.Mail, console),
-		Logger: log,
+		Secrets: p.cfg.JWTSecret.Keys(), Lifetime: p.cfg.JWTTTL, Idle: p.cfg.SessionIdle,
+		NewDevice: accounts.NoticeOfDevices(use.Mail, console),
+		Logger:    log,
 	}, st, passwords); err != nil {
 		return first, err
 	}

@@ -132,7 +132,8 @@ func Read(dir, kind string) (*Manifest, error) {
 		return nil, fmt.Errorf("%s: %w", ManifestFile, err)
 	}
 	if m.Format != format || m.Kind != kind {
-		return nil, fmt.Errorf("%s is a backup of the kind %q in format %d, but this program restores %q in format %d", dir, m.Kind, m.Format,
+		return nil, fmt.Errorf("%s is a backup of the kind %q in format %d, but this program restores %q in format %d", dir,
+			m.Kind, m.Format,
 			kind, format)
 	}
 	for name, want := range m.Files {

@@ -27,7 +27,8 @@ func TestAnnouncement(t *testing.T) {
 		{store.CertificateACME, 90, 7, 14, 7},
 		{store.CertificateACME, 90, 2, 14, 3}, {store.CertificateACME, 90, 1, 3, 1}, {store.CertificateACME, 90, -1, 1, 0},
 		{store.CertificateACME, 90, -1, 0, 1},
-		{store.CertificateUploaded, 365, 31, 0, 0}, {store.CertificateUploaded, 365, 30, 0, 30}, {store.CertificateUploaded, 365, 14, 30, 14},
+		{store.CertificateUploaded, 365, 31, 0, 0}, {store.CertificateUploaded, 365, 30, 0, 30},
+		{store.CertificateUploaded, 365, 14, 30, 14},
 		{store.CertificateUploaded, 365, 20, 30, 0},
 		{store.CertificateACME, 6, 5, 0, 0}, {store.CertificateACME, 6, 1, 0, 1}, // a short life
 	} {
@@ -75,7 +76,8 @@ func TestAnnounce_tells_members_and_webhooks(t *testing.T) {
 				return err
 			}
 			_, err = tx.InsertCertificate(ctx, &store.Certificate{
-				Domain: d.Num, Hostname: d.Hostname, Source: store.CertificateUploaded, Status: store.CertificateActive, Chain: "x", SealedKey: "x",
+				Domain: d.Num, Hostname: d.Hostname, Source: store.CertificateUploaded, Status: store.CertificateActive, Chain: "x",
+				SealedKey: "x",
 				NextAt:    1 << 60,
 				NotBefore: now.Add(-300 * 24 * time.Hour).UnixMilli(), NotAfter: now.Add(35 * 24 * time.Hour).UnixMilli(),
 			})

@@ -68,7 +68,9 @@ func TestOrder_renewal_with_two_control_planes(t *testing.T) {
 		w.run()
 		w.ahead.Add(int64(61 * 24 * time.Hour)) // Pebble asks for a renewal after two thirds of 90 days
 		for _, d := range list {
-			c := w.until("the certificate is renewed", d, func(c store.Certificate) bool { return active(c) && c.Chain != first[d.Num].Chain })
+			c := w.until("the certificate is renewed", d, func(c store.Certificate) bool {
+				return active(c) && c.Chain != first[d.Num].Chain
+			})
 			if c.SealedKey == first[d.Num].SealedKey {
 				t.Errorf("%s has its old key", d.Hostname)
 			}

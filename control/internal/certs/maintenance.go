@@ -217,9 +217,12 @@ const missing, missingHelp = "shortline_certificates_missing",
 func (s *Service) metrics() metric.Set {
 	type states = map[string]store.CertificateState
 	set := metric.Set{
-		metric.Total("shortline_certificate_orders_total", "Orders of certificates, by outcome.", s.counts.issued.Load, "outcome", "issued"),
-		metric.Total("shortline_certificate_orders_total", "Orders of certificates, by outcome.", s.counts.refused.Load, "outcome", "failed"),
-		metric.Time("shortline_certificate_expiry_timestamp_seconds", "Time at which the first certificate in use ends; 0 if there is none.",
+		metric.Total("shortline_certificate_orders_total", "Orders of certificates, by outcome.", s.counts.issued.Load,
+			"outcome", "issued"),
+		metric.Total("shortline_certificate_orders_total", "Orders of certificates, by outcome.", s.counts.refused.Load,
+			"outcome", "failed"),
+		metric.Time("shortline_certificate_expiry_timestamp_seconds",
+			"Time at which the first certificate in use ends; 0 if there is none.",
 			s.counts.read(func(all states) (first int64) {
 				for _, state := range all {
 					if state.NotAfter > 0 && (first == 0 || state.NotAfter < first) {

@@ -57,7 +57,8 @@ func explain(host string, err error) string {
 		lead = fmt.Sprintf(
 			"The certificate authority could not establish a TLS connection to %s. Check that the DNS records lead to this service.", host)
 	case acme.ProblemTypeUnauthorized, acme.ProblemTypeIncorrectResponse:
-		lead = fmt.Sprintf("Another server answered the certificate authority at %s. Check that all A and AAAA records lead to this service.",
+		lead = fmt.Sprintf(
+			"Another server answered the certificate authority at %s. Check that all A and AAAA records lead to this service.",
 			host)
 	case acme.ProblemTypeRateLimited:
 		lead = "The certificate authority accepts no more orders for a while. The service tries again later."

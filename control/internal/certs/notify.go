@@ -118,7 +118,8 @@ func (s *Service) announceOne(ctx context.Context, tx *store.Tx, num uint64, now
 		return err
 	}
 	tx.AfterCommit(func() {
-		s.cfg.Logger.Warn("certificate ends soon", "hostname", c.Hostname, "source", c.Source, "not_after", time.UnixMilli(c.NotAfter), "error",
+		s.cfg.Logger.Warn("certificate ends soon", "hostname", c.Hostname, "source", c.Source, "not_after",
+			time.UnixMilli(c.NotAfter), "error",
 			c.LastError)
 	})
 	d, ok, err := domain(ctx, tx, &c)

@@ -88,7 +88,8 @@ func TestOrder_failures(t *testing.T) {
 		deaf, astray, blocked := w.domain("deaf.acme.test"), w.domain("astray.acme.test"), w.domain("blocked.acme.test")
 		w.ca.SetFailing("astray.acme.test", true)
 		for d, want := range map[*store.Domain]string{
-			deaf: "Another server answered the certificate authority at deaf.acme.test.", astray: `Could not resolve URL "astray.acme.test"`,
+			deaf:    "Another server answered the certificate authority at deaf.acme.test.",
+			astray:  `Could not resolve URL "astray.acme.test"`,
 			blocked: "does not issue certificates for blocked.acme.test",
 		} {
 			c := w.until("the order fails", d, failed)
@@ -229,7 +230,8 @@ func TestFiles(t *testing.T) {
 		if info, err := files.Stat(ctx, "a"); err != nil || info.IsTerminal {
 			t.Errorf("a: %+v, %v", info, err)
 		}
-		if err := files.Delete(ctx, "a/b"); err != nil || files.Exists(ctx, "a/b") || !files.Exists(ctx, "a") || !files.Exists(ctx, "ab/four") {
+		if err := files.Delete(ctx, "a/b"); err != nil || files.Exists(ctx, "a/b") || !files.Exists(ctx, "a") ||
+			!files.Exists(ctx, "ab/four") {
 			t.Errorf("after a deletion: %v", err)
 		}
 		if err := files.Delete(ctx, "missing"); err != nil {
@@ -246,7 +248,8 @@ func TestTickets(t *testing.T) {
 		planes := make([]*certs.Service, 3)
 		for i := range planes {
 			var err error
-			if planes[i], err = certs.New(certs.Config{Settings: certs.Settings{Key: key}, Now: func() time.Time { return now }}, st); err != nil {
+			if planes[i], err = certs.New(certs.Config{Settings: certs.Settings{Key: key}, Now: func() time.Time { return now }},
+				st); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -312,9 +315,10 @@ func TestInWords(t *testing.T) {
 		acme.ProblemTypeCAA: "CAA record of go.acme.com", acme.ProblemTypeDNS: "could not look up go.acme.com",
 		acme.ProblemTypeConnection: "could not connect to go.acme.com",
 		acme.ProblemTypeTLS:        "TLS connection to go.acme.com", acme.ProblemTypeUnauthorized: "Another server answered",
-		acme.ProblemTypeRateLimited:        "no more orders",
-		acme.ProblemTypeRejectedIdentifier: "does not issue certificates for go.acme.com", acme.ProblemTypeExternalAccountRequired: "operator",
-		"urn:other": "refused the order",
+		acme.ProblemTypeRateLimited:             "no more orders",
+		acme.ProblemTypeRejectedIdentifier:      "does not issue certificates for go.acme.com",
+		acme.ProblemTypeExternalAccountRequired: "operator",
+		"urn:other":                             "refused the order",
 	} {
 		err := fmt.Errorf("solving: %w", acme.Problem{Type: kind, Detail: "the\ndetail\x00 " + strings.Repeat("ü", 300)})
 		if got := certs.InWords("go.acme.com", err); !strings.Contains(got, want) || !strings.Contains(got, "It says: the detail") ||

@@ -50,7 +50,8 @@ func newShifted(t *testing.T, st *store.Store, orders int, changes ...func(*cert
 	if w.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		t.Fatal(err)
 	}
-	w.root = &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Test CA"}, IsCA: true, BasicConstraintsValid: true}
+	w.root = &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Test CA"}, IsCA: true,
+		BasicConstraintsValid: true}
 	cfg := certs.Config{
 		Settings: certs.Settings{Key: key, Email: "operator@example.com", Orders: orders}, Now: func() time.Time { return w.clock },
 		Logger: slog.New(slog.DiscardHandler),
@@ -89,7 +90,8 @@ func (w *shifted) domains(format string, n int, route bool) {
 			return err
 		}
 		for i := range n {
-			d := &store.Domain{ID: store.NewID(), Workspace: owner, Hostname: fmt.Sprintf(format, i), Status: store.DomainActive, Token: "t",
+			d := &store.Domain{ID: store.NewID(), Workspace: owner, Hostname: fmt.Sprintf(format, i),
+				Status: store.DomainActive, Token: "t",
 				Route: store.Found{OK: route}}
 			if _, err := tx.InsertDomain(w.Context(), d); err != nil {
 				return err

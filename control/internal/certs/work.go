@@ -234,7 +234,8 @@ func (s *Service) succeed(ctx context.Context, tx *store.Tx, c *store.Certificat
 		return err
 	}
 	tx.AfterCommit(func() {
-		s.cfg.Logger.Info("certificate issued", "hostname", c.Hostname, "issuer", c.Issuer, "not_after", got.leaf.NotAfter, "renewal", renewed)
+		s.cfg.Logger.Info("certificate issued", "hostname", c.Hostname, "issuer", c.Issuer, "not_after", got.leaf.NotAfter,
+			"renewal", renewed)
 	})
 	return nil
 }
@@ -268,7 +269,8 @@ func (s *Service) fail(ctx context.Context, tx *store.Tx, c *store.Certificate, 
 		}
 	}
 	if backoff.LogWorthy(c.Failures) {
-		s.cfg.Logger.Warn("certificate not issued", "hostname", c.Hostname, "failures", c.Failures, "retry_in", again.Round(time.Second), "error",
+		s.cfg.Logger.Warn("certificate not issued", "hostname", c.Hostname, "failures", c.Failures, "retry_in",
+			again.Round(time.Second), "error",
 			failed.Error())
 	}
 	return nil

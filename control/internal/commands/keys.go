@@ -53,7 +53,8 @@ func Keys(ctx context.Context, args []string, st *store.Store, out io.Writer) er
 		}
 		// A name can hold any character, so it is quoted and stands last.
 		fmt.Fprintf(w, "%s…\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Prefix, form, printable(k.Email), workspace,
-			minute(&k.CreatedAt, ""), minute(k.LastUsedAt, "never"), cmp.Or(k.LastUsedIP, "-"), minute(k.ExpiresAt, "never"), listed(k.Scopes),
+			minute(&k.CreatedAt, ""), minute(k.LastUsedAt, "never"), cmp.Or(k.LastUsedIP, "-"), minute(k.ExpiresAt, "never"),
+			listed(k.Scopes),
 			listed(k.AllowedIPs), strconv.QuoteToGraphic(k.Name))
 	}
 	if err := w.Flush(); err != nil {

@@ -26,13 +26,15 @@ func TestKeys_lists_keys_and_marks_legacy_ones(t *testing.T) {
 			if err := tx.InsertWorkspace(ctx, &team, u.ID); err != nil {
 				return err
 			}
-			if err := tx.InsertKey(ctx, store.Key{ID: "1", UserID: u.ID, Name: "old\n\x1b[31m\u202e\tname", Prefix: "sl_AAAAAAA", Lookup: "1",
+			if err := tx.InsertKey(ctx, store.Key{ID: "1", UserID: u.ID, Name: "old\n\x1b[31m\u202e\tname", Prefix: "sl_AAAAAAA",
+				Lookup:    "1",
 				CreatedAt: 1}); err != nil {
 				return err
 			}
 			if err := tx.InsertKey(ctx, store.Key{
-				ID: "2", UserID: u.ID, Workspace: team.Num, Name: "neu ✓", Prefix: "sl_BBBBBBB", Lookup: "2", CreatedAt: 2, Checksummed: true,
-				Scopes: "links:read analytics:read", AllowedIPs: "10.0.0.0/8 2001:db8::/32", ExpiresAt: &at,
+				ID: "2", UserID: u.ID, Workspace: team.Num, Name: "neu ✓", Prefix: "sl_BBBBBBB", Lookup: "2", CreatedAt: 2,
+				Checksummed: true,
+				Scopes:      "links:read analytics:read", AllowedIPs: "10.0.0.0/8 2001:db8::/32", ExpiresAt: &at,
 			}); err != nil {
 				return err
 			}

@@ -136,7 +136,8 @@ func (p *People) hints(ctx context.Context, u store.User) error {
 		return err
 	}
 	if enforced {
-		fmt.Fprintln(p.Out, "Sign-in with passwords is off while an identity provider is active (sso_enforce); allow-passwords turns it on.")
+		fmt.Fprintln(p.Out,
+			"Sign-in with passwords is off while an identity provider is active (sso_enforce); allow-passwords turns it on.")
 	}
 	return nil
 }

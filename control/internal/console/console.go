@@ -35,7 +35,8 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 const assetPath = "/static/app/"
 
 var contentTypes = map[string]string{
-	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
+	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
+	".txt": "text/plain; charset=utf-8",
 }
 
 // asset is a file as it is sent, plain and compressed.

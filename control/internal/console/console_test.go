@@ -139,8 +139,9 @@ func TestHandler_parts_of_the_page_are_cached_for_ever(t *testing.T) {
 func TestHandler_preloads_messages(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]string{
-		"": "en-00000000", "de": "de-11111111", "de-AT,de;q=0.9,en;q=0.8": "de-11111111", "AR": "ar-2222-_22", "pt-BR, de;q=0.5": "de-11111111",
-		"pt": "en-00000000", ";;,": "en-00000000", "index": "en-00000000",
+		"": "en-00000000", "de": "de-11111111", "de-AT,de;q=0.9,en;q=0.8": "de-11111111", "AR": "ar-2222-_22",
+		"pt-BR, de;q=0.5": "de-11111111",
+		"pt":              "en-00000000", ";;,": "en-00000000", "index": "en-00000000",
 	} {
 		got := ask(t, "GET", "/console/links", "Accept-Language", header).Header.Get("Link")
 		if want := "</static/app/assets/" + want + ".js>; rel=modulepreload"; got != want {

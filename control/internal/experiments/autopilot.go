@@ -43,7 +43,8 @@ func (s *Service) metrics() metric.Set {
 			"Time at which this process last finished a search for experiments that are due, and the check if there was one; 0 if never.",
 			s.counts.last.Load),
 		metric.Total("shortline_experiment_decisions_total", "Experiments that the autopilot has ended.", s.counts.decisions.Load),
-		metric.Total("shortline_experiment_weights_total", "Sets of weights that the autopilot has drawn and applied.", s.counts.weights.Load),
+		metric.Total("shortline_experiment_weights_total", "Sets of weights that the autopilot has drawn and applied.",
+			s.counts.weights.Load),
 	}
 }
 
@@ -151,7 +152,8 @@ func (s *Service) conclude(ctx context.Context, tx *store.Tx, u *store.Link, e *
 	if err := save(ctx, tx, &before, e); err != nil {
 		return err
 	}
-	w := store.ExperimentWeights{Link: e.Link, At: store.Now(), Weights: weights, Source: store.WeightsByAutopilot, Reason: sentenceImproved,
+	w := store.ExperimentWeights{Link: e.Link, At: store.Now(), Weights: weights, Source: store.WeightsByAutopilot,
+		Reason:  sentenceImproved,
 		Figures: f.document()}
 	entry := audit.Entry{Action: links.ActionWeights, Old: store.WeightsOf(variants), New: weights}
 	if err := s.apply(ctx, tx, u, &w, entry); err != nil {

@@ -98,7 +98,8 @@ func (s *Service) Put(ctx context.Context, p auth.Principal, urlID string, in In
 		before := e
 		if fresh {
 			now := store.Now()
-			e = store.Experiment{Link: u.Num, Optimize: Off, OnWinner: Notify, Status: store.ExperimentRunning, StartedAt: now, CreatedAt: now}
+			e = store.Experiment{Link: u.Num, Optimize: Off, OnWinner: Notify, Status: store.ExperimentRunning, StartedAt: now,
+				CreatedAt: now}
 		}
 		if err := in.apply(&e); err != nil {
 			return audit.Entry{}, err

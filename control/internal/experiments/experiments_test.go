@@ -65,7 +65,8 @@ func each(t *testing.T, f func(w *world)) {
 		t.Cleanup(func() { _ = w.clicks.Close() })
 		w.service, w.routing = w.plane(0), routing.New(link.Policy{}, s)
 		user := store.User{ID: store.NewID(), Email: "ann@example.com", Role: "USER", Active: true}
-		u := &store.Link{ID: store.NewID(), UserID: user.ID, Slug: "launch", OriginalURL: "https://example.com", Active: true, ABTesting: true,
+		u := &store.Link{ID: store.NewID(), UserID: user.ID, Slug: "launch", OriginalURL: "https://example.com", Active: true,
+			ABTesting: true,
 			CreatedAt: 1, UpdatedAt: 1}
 		w.ok(s.Tx(t.Context(), func(tx *store.Tx) (err error) {
 			if user.Num, err = tx.InsertUser(t.Context(), user); err != nil {
@@ -76,7 +77,8 @@ func each(t *testing.T, f func(w *world)) {
 				return err
 			}
 			for i, name := range []string{"Blue", "Green"} {
-				v := store.Variant{ID: store.NewID(), URLID: u.ID, Name: name, TargetURL: "https://example.com/" + name, Weight: 50, Active: true,
+				v := store.Variant{ID: store.NewID(), URLID: u.ID, Name: name, TargetURL: "https://example.com/" + name, Weight: 50,
+					Active:    true,
 					CreatedAt: int64(i + 1), UpdatedAt: 1}
 				if err := tx.InsertVariant(t.Context(), &v); err != nil {
 					return err
@@ -137,8 +139,9 @@ func (w *world) visit(variant, visitors, conversions int) {
 			Owner: w.link.Workspace, Variant: link.ID(uuid.MustParse(w.variants[variant].ID))}
 		rows = append(rows, r)
 		if i < conversions {
-			c := conversion.Conversion{Click: conversion.ClickID{Link: r.Link, Time: at, Tag: conversion.TagOf(r.Lane, r.Seq)}, Workspace: r.Owner,
-				Name: "purchase", Value: 10 * conversion.ValueScale, Currency: "EUR", OccurredAt: at, ReceivedAt: at}
+			c := conversion.Conversion{Click: conversion.ClickID{Link: r.Link, Time: at, Tag: conversion.TagOf(r.Lane, r.Seq)},
+				Workspace: r.Owner,
+				Name:      "purchase", Value: 10 * conversion.ValueScale, Currency: "EUR", OccurredAt: at, ReceivedAt: at}
 			list = append(list, analytics.Conversion{Conversion: c, Row: r, Attributed: true})
 		}
 	}

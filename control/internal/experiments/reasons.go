@@ -32,21 +32,24 @@ const (
 
 var (
 	decisionCodes = map[string]string{
-		sentenceStarted: "STARTED", sentenceGoalChanged: "GOAL_CHANGED", sentenceRestarted: "RESTARTED", store.ReasonVariants: "VARIANTS_CHANGED",
+		sentenceStarted: "STARTED", sentenceGoalChanged: "GOAL_CHANGED", sentenceRestarted: "RESTARTED",
+		store.ReasonVariants: "VARIANTS_CHANGED",
 	}
 	weightCodes = map[string]string{
 		sentenceBegan: "BEGAN", sentenceOwnerPromoted: "PROMOTED", sentenceImproved: "IMPROVED", store.ReasonWeights: "WEIGHTS_CHANGED",
 		store.ReasonVariants: "VARIANTS_CHANGED",
 	}
 	pauseCodes = map[string]string{
-		sentenceUnreadable: "UNREADABLE", sentenceLinkInactive: "LINK_INACTIVE", sentenceTestOff: "TEST_OFF", sentenceOneWeight: "ONE_WEIGHT",
+		sentenceUnreadable: "UNREADABLE", sentenceLinkInactive: "LINK_INACTIVE", sentenceTestOff: "TEST_OFF",
+		sentenceOneWeight:  "ONE_WEIGHT",
 		sentenceNoVisitors: "NO_VISITORS",
 	}
 )
 
 // DecisionCodes, WeightCodes and PauseCodes return all codes that a decision, a set of weights and a pause may have.
 func DecisionCodes() []string {
-	return append(slices.Sorted(maps.Values(decisionCodes)), changed, stats.OneVariant, stats.FewVisitors, stats.FewConversions, stats.Equal,
+	return append(slices.Sorted(maps.Values(decisionCodes)), changed, stats.OneVariant, stats.FewVisitors, stats.FewConversions,
+		stats.Equal,
 		stats.Leads, stats.LeadsUntil,
 		stats.Better, stats.Alike, stats.Unbalanced)
 }

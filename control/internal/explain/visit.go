@@ -160,6 +160,7 @@ func (g *simulatedVisitor) Fact(f rule.Field) string {
 func (g *simulatedVisitor) Crawler() bool { return g.Agent().Preview }
 
 func (g *simulatedVisitor) seen() Seen {
-	return Seen{Agent: *g.Agent(), Place: g.place, Language: g.Language(), IP: g.ip, Referer: g.referer, UTM: g.utm, UnixMilli: g.UnixMilli(),
+	return Seen{Agent: *g.Agent(), Place: g.place, Language: g.Language(), IP: g.ip, Referer: g.referer, UTM: g.utm,
+		UnixMilli: g.UnixMilli(),
 		Returning: g.extras.Known, Percentile: rule.Percentile(g)}
 }

@@ -214,7 +214,8 @@ func TestKeys(t *testing.T) {
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.InsertKey(ctx, k) })
 		got, owner, member, err := s.KeyUser(ctx, "lookup")
 		testkit.Must(t, err)
-		if got.ID != k.ID || *got.ExpiresAt != 5 || got.LastUsedAt != nil || owner.ID != u.ID || owner.Num != u.Num || member.Num != u.Num ||
+		if got.ID != k.ID || *got.ExpiresAt != 5 || got.LastUsedAt != nil || owner.ID != u.ID || owner.Num != u.Num ||
+			member.Num != u.Num ||
 			member.Role != store.RoleOwner {
 			t.Fatalf("%+v %+v", got, owner)
 		}

@@ -22,7 +22,8 @@ func TestAuditLogs_with_any_two_filters(t *testing.T) {
 		chronicle(t, s, n)
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) (err error) { // rows of one moment
 			for i := range int64(9) {
-				row := store.AuditRow{Seq: int64(n) + 1 + i, ID: fmt.Sprint("same-", i), Action: "RARE", EntityType: "url", Metadata: "{}", Hash: "h"}
+				row := store.AuditRow{Seq: int64(n) + 1 + i, ID: fmt.Sprint("same-", i), Action: "RARE", EntityType: "url",
+					Metadata: "{}", Hash: "h"}
 				row.CreatedAt = int64(n) * 1000
 				err = errors.Join(err, tx.InsertAudit(ctx, row))
 			}

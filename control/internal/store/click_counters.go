@@ -46,12 +46,14 @@ func (tx *Tx) SetClickCounts(ctx context.Context, list []Counted, change Counter
 		}
 		if tx.pg {
 			// The same lock order as in LockLinks prevents deadlocks.
-			if _, err := tx.Exec(ctx, `SELECT num FROM urls WHERE num IN (`+In(len(nums))+`) ORDER BY num FOR UPDATE`, nums...); err != nil {
+			if _, err := tx.Exec(ctx, `SELECT num FROM urls WHERE num IN (`+In(len(nums))+`) ORDER BY num FOR UPDATE`,
+				nums...); err != nil {
 				return err
 			}
 		}
 		if _, err := tx.Exec(ctx, `WITH v (num, n, was) AS (VALUES `+values(len(part), "(CAST(? AS BIGINT),CAST(? AS BIGINT),CAST(? AS BIGINT))")+`)
-			UPDATE urls SET click_count = v.n FROM v WHERE urls.num = v.num AND `+change.condition("urls.click_count"), args...); err != nil {
+			UPDATE urls SET click_count = v.n FROM v WHERE urls.num = v.num AND `+
+			change.condition("urls.click_count"), args...); err != nil {
 			return err
 		}
 	}

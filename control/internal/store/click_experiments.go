@@ -52,7 +52,8 @@ func (c Conn) Experiment(ctx context.Context, link uint64) (Experiment, error) {
 // InsertExperiment adds an experiment. The column seed is 0: the autopilot's weights follow from the data alone.
 func (tx *Tx) InsertExperiment(ctx context.Context, e *Experiment) error {
 	e.Revision = 1
-	_, err := tx.Exec(ctx, `INSERT INTO experiments (`+experimentColumns+`, seed) VALUES (`+In(16)+`)`, e.Link, e.Goal, e.Optimize, e.OnWinner,
+	_, err := tx.Exec(ctx, `INSERT INTO experiments (`+experimentColumns+`, seed) VALUES (`+In(16)+`)`, e.Link, e.Goal,
+		e.Optimize, e.OnWinner,
 		e.StartedAt, e.Status,
 		null(e.Variant), null(e.DecidedAt), e.Reason, null(e.Paused), e.CheckedAt, e.Step, e.Revision, e.CreatedAt, e.UpdatedAt, 0)
 	return err
@@ -148,7 +149,8 @@ const weightsColumns = `num, link_num, at, weights, source, reason, figures`
 
 // ExperimentWeightsSince reads the weights of an experiment from a time on, oldest first.
 func (c Conn) ExperimentWeightsSince(ctx context.Context, link uint64, since int64) ([]ExperimentWeights, error) {
-	return All(ctx, c, scanExperimentWeights, `SELECT `+weightsColumns+` FROM experiment_weights WHERE link_num = ? AND at >= ? ORDER BY num`,
+	return All(ctx, c, scanExperimentWeights, `SELECT `+weightsColumns+
+		` FROM experiment_weights WHERE link_num = ? AND at >= ? ORDER BY num`,
 		link, since)
 }
 
@@ -171,7 +173,8 @@ func (tx *Tx) InsertExperimentWeights(ctx context.Context, w *ExperimentWeights)
 	if w.Figures == "" {
 		w.Figures = "[]"
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO experiment_weights (link_num, at, weights, source, reason, figures) VALUES (`+In(6)+`)`, w.Link, w.At,
+	_, err = tx.Exec(ctx, `INSERT INTO experiment_weights (link_num, at, weights, source, reason, figures) VALUES (`+In(6)+`)`,
+		w.Link, w.At,
 		string(weights), w.Source, w.Reason, w.Figures)
 	return err
 }

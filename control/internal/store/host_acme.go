@@ -68,7 +68,8 @@ func (tx *Tx) DeleteFiles(ctx context.Context, name string) error {
 // TakeLock takes a lock for some milliseconds, and reports whether nobody else holds it.
 func (tx *Tx) TakeLock(ctx context.Context, name, holder string, ms int64) (bool, error) {
 	n, err := tx.Exec(ctx, `INSERT INTO acme_locks (name, holder, expires_at) VALUES (?, ?, `+tx.clock()+` + CAST(? AS BIGINT))
-		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at WHERE acme_locks.expires_at < `+tx.clock(),
+		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at WHERE acme_locks.expires_at < `+
+		tx.clock(),
 		name, holder, ms)
 	return n == 1, err
 }
@@ -146,7 +147,8 @@ func (tx *Tx) BeginOrder(ctx context.Context, o *Order, b OrderBudget) (retryAt 
 // RepeatOrder counts an order that was placed once more, as if it were another one.
 func (tx *Tx) RepeatOrder(ctx context.Context, num uint64, now int64) error {
 	_, err := tx.Exec(ctx, `INSERT INTO acme_orders (directory, hostname, doubtful, started_at, ended_at, outcome)
-		SELECT directory, hostname, doubtful, CAST(? AS BIGINT), CAST(? AS BIGINT), 'repeated' FROM acme_orders WHERE num = ?`, now, now, num)
+		SELECT directory, hostname, doubtful, CAST(? AS BIGINT), CAST(? AS BIGINT), 'repeated' FROM acme_orders WHERE num = ?`,
+		now, now, num)
 	return err
 }
 

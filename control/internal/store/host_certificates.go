@@ -45,14 +45,16 @@ const certificateColumns = `num, domain_num, hostname, source, status, chain, se
 	created_at, updated_at`
 
 func scanCertificate(row interface{ Scan(...any) error }) (c Certificate, err error) {
-	return c, row.Scan(&c.Num, orZero(&c.Domain), &c.Hostname, &c.Source, &c.Status, orZero(&c.Chain), orZero(&c.SealedKey), orZero(&c.Issuer),
+	return c, row.Scan(&c.Num, orZero(&c.Domain), &c.Hostname, &c.Source, &c.Status, orZero(&c.Chain), orZero(&c.SealedKey),
+		orZero(&c.Issuer),
 		&c.NotBefore, &c.NotAfter,
 		orZero(&c.LastError), &c.Failures, &c.NextAt, &c.Announced, &c.Revision, &c.CreatedAt, &c.UpdatedAt)
 }
 
 // values returns what statements write to the columns from source to announced, and to updated_at.
 func (c *Certificate) values() []any {
-	return []any{c.Source, c.Status, null(c.Chain), null(c.SealedKey), null(c.Issuer), c.NotBefore, c.NotAfter, null(c.LastError), c.Failures,
+	return []any{c.Source, c.Status, null(c.Chain), null(c.SealedKey), null(c.Issuer), c.NotBefore, c.NotAfter,
+		null(c.LastError), c.Failures,
 		c.NextAt, c.Announced, c.UpdatedAt}
 }
 
@@ -77,7 +79,8 @@ func (c Conn) CertificatesOf(ctx context.Context, domains []uint64) (map[uint64]
 
 // OwnCertificate reads the certificate of a host name of the service, or returns ErrNotFound.
 func (c Conn) OwnCertificate(ctx context.Context, hostname string) (Certificate, error) {
-	return scanCertificate(c.Row(ctx, `SELECT `+certificateColumns+` FROM certificates WHERE domain_num IS NULL AND hostname = ?`, hostname))
+	return scanCertificate(c.Row(ctx, `SELECT `+certificateColumns+` FROM certificates WHERE domain_num IS NULL AND hostname = ?`,
+		hostname))
 }
 
 // CertificatesDue reads certificates whose NextAt has passed, the longest overdue first: those whose next order is likely to
@@ -94,7 +97,8 @@ func (c Conn) CertificatesDue(ctx context.Context, doubtful bool, doubt int, now
 	return All(ctx, c, scanCertificate, `WITH troubled AS (SELECT domains.workspace_num FROM certificates
 		JOIN domains ON domains.num = certificates.domain_num
 		WHERE certificates.failures > 0 GROUP BY domains.workspace_num HAVING count(*) >= ?)
-		SELECT `+certificateColumns+` FROM certificates WHERE next_at <= ?`+cond+inService+` ORDER BY next_at, num LIMIT ?`, doubt, now, limit)
+		SELECT `+certificateColumns+` FROM certificates WHERE next_at <= ?`+cond+inService+` ORDER BY next_at, num LIMIT ?`,
+		doubt, now, limit)
 }
 
 // inService is the condition that edges serve the host name of a certificate.
@@ -191,7 +195,8 @@ func (tx *Tx) TouchHost(ctx context.Context, hostname string) error {
 	if err := tx.reserve(ctx); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `UPDATE domains SET revision = ? WHERE hostname = ? AND status = 'ACTIVE'`, tx.revision, hostname); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE domains SET revision = ? WHERE hostname = ? AND status = 'ACTIVE'`, tx.revision,
+		hostname); err != nil {
 		return fmt.Errorf("touch a domain: %w", err)
 	}
 	if _, err := tx.Exec(ctx, `UPDATE certificates SET revision = ? WHERE hostname = ? AND domain_num IS NULL`, tx.revision,

@@ -154,7 +154,8 @@ func (tx *Tx) EndReservation(ctx context.Context, r *Reservation) error {
 	if err := tx.reserve(ctx); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `UPDATE gone_hosts SET reserved_until = 0, holder = NULL, revision = ? WHERE hostname = ? AND reserved_until = ?`,
+	_, err := tx.Exec(ctx,
+		`UPDATE gone_hosts SET reserved_until = 0, holder = NULL, revision = ? WHERE hostname = ? AND reserved_until = ?`,
 		tx.revision, r.Hostname, r.Until)
 	return err
 }

@@ -159,7 +159,8 @@ func (tx *Tx) InsertBundle(ctx context.Context, b *Bundle) error {
 	return tx.Row(ctx, `INSERT INTO bundles (id, user_id, workspace_num, name, description, color, icon, archived, search_text, created_at,
 		updated_at)
 		VALUES (`+In(11)+`) RETURNING num`,
-		b.ID, b.UserID, null(b.Workspace), b.Name, null(b.Description), b.Color, b.Icon, b.Archived, b.searchText(), b.CreatedAt, b.UpdatedAt).
+		b.ID, b.UserID, null(b.Workspace), b.Name, null(b.Description), b.Color, b.Icon, b.Archived, b.searchText(), b.CreatedAt,
+		b.UpdatedAt).
 		Scan(&b.Num)
 }
 

@@ -109,7 +109,8 @@ type Change struct {
 // ChangesAfter reads the log after a revision, oldest first, and returns the first entry of each link. It reads at
 // most limit entries; more reports whether the log has further entries.
 func (c Conn) ChangesAfter(ctx context.Context, revision uint64, limit int) (list []Change, more bool, err error) {
-	rows, err := c.Query(ctx, `SELECT num, slug, was FROM link_changes WHERE revision > ? ORDER BY revision, num LIMIT ?`, revision, limit+1)
+	rows, err := c.Query(ctx, `SELECT num, slug, was FROM link_changes WHERE revision > ? ORDER BY revision, num LIMIT ?`,
+		revision, limit+1)
 	if err != nil {
 		return nil, false, err
 	}
@@ -135,7 +136,8 @@ func (c Conn) ChangesAfter(ctx context.Context, revision uint64, limit int) (lis
 // revisions without entries, and edges that know the newest change must not load all links again because of them.
 func (s *Store) TrimChanges(ctx context.Context, upTo uint64) (removed int64, err error) {
 	err = s.Tx(ctx, func(tx *Tx) error {
-		removed, err = tx.Exec(ctx, `DELETE FROM link_changes WHERE revision <= ? AND revision < (SELECT max(revision) FROM link_changes)`, upTo)
+		removed, err = tx.Exec(ctx, `DELETE FROM link_changes WHERE revision <= ? AND revision < (SELECT max(revision) FROM link_changes)`,
+			upTo)
 		return err
 	})
 	return removed, err

@@ -181,11 +181,13 @@ func TestLinks_are_whole(t *testing.T) {
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			var errs []error
 			for i, u := range []*store.Link{a, c} {
-				for j, v := range []store.Variant{{Weight: 1, Active: true}, {Weight: 0, Active: true}, {Weight: 5}, {Weight: 2, Active: true}} {
+				for j, v := range []store.Variant{{Weight: 1, Active: true}, {Weight: 0, Active: true}, {Weight: 5},
+					{Weight: 2, Active: true}} {
 					v.ID, v.URLID, v.Name, v.TargetURL, v.CreatedAt = store.NewID(), u.ID, "v", "https://v.example", int64(j)
 					errs = append(errs, tx.InsertVariant(ctx, &v))
 				}
-				for j, r := range []store.Rule{{Name: "low", Active: true}, {Name: "off", Priority: 9}, {Name: "high", Priority: 5 + i, Active: true}} {
+				for j, r := range []store.Rule{{Name: "low", Active: true}, {Name: "off", Priority: 9},
+					{Name: "high", Priority: 5 + i, Active: true}} {
 					r.ID, r.URLID, r.TargetURL, r.Conditions, r.CreatedAt = store.NewID(), u.ID, "https://r.example", "{}", int64(j)
 					errs = append(errs, tx.InsertRule(ctx, &r))
 				}

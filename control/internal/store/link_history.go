@@ -75,7 +75,8 @@ func (tx *Tx) WriteHistory(ctx context.Context, userID, action string, before []
 		}
 		for num, e := range newest {
 			if e.nth > HistoryEntries || e.bytes > historyBytes {
-				if _, err := tx.Exec(ctx, `DELETE FROM link_history WHERE link_num = ? AND (nth <= ? OR bytes <= ?)`, num, e.nth-HistoryEntries,
+				if _, err := tx.Exec(ctx, `DELETE FROM link_history WHERE link_num = ? AND (nth <= ? OR bytes <= ?)`, num,
+					e.nth-HistoryEntries,
 					e.bytes-historyBytes); err != nil {
 					return fmt.Errorf("trim history: %w", err)
 				}

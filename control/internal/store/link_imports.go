@@ -42,7 +42,8 @@ const importColumns = `num, id, workspace_num, user_id, name, status, delimiter,
 	created_at, started_at, finished_at`
 
 func scanImport(row interface{ Scan(...any) error }) (i Import, err error) {
-	return i, row.Scan(&i.Num, &i.ID, &i.Workspace, &i.UserID, &i.Name, &i.Status, &i.Delimiter, &i.Columns, &i.Mapping, &i.Conflicts, &i.Rows,
+	return i, row.Scan(&i.Num, &i.ID, &i.Workspace, &i.UserID, &i.Name, &i.Status, &i.Delimiter, &i.Columns, &i.Mapping,
+		&i.Conflicts, &i.Rows,
 		&i.Done, &i.Created, &i.Updated,
 		&i.Skipped, &i.Renamed, &i.Failed, &i.Failure, &i.CreatedAt, orZero(&i.StartedAt), orZero(&i.FinishedAt))
 }
@@ -121,7 +122,8 @@ func (tx *Tx) DeleteOldImports(ctx context.Context, before int64, limit int) (in
 
 // ImportWaits reports whether there is a running import that no process holds.
 func (c Conn) ImportWaits(ctx context.Context) (waits bool, err error) {
-	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM imports WHERE status = '`+ImportRunning+`' AND lease_until <= `+c.clock()+`)`).Scan(&waits)
+	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM imports WHERE status = '`+ImportRunning+`' AND lease_until <= `+c.clock()+`)`).
+		Scan(&waits)
 	return waits, err
 }
 
@@ -220,7 +222,8 @@ func scanTaken(row interface{ Scan(...any) error }) (l TakenLink, err error) {
 func (c Conn) LinksWithKeys(ctx context.Context, keys []string) (map[string]TakenLink, error) {
 	found := map[string]TakenLink{}
 	for part := range slices.Chunk(keys, batch) {
-		list, err := All(ctx, c, scanTaken, `SELECT id, slug, coalesce(workspace_num, 0), external_id FROM urls WHERE slug IN (`+In(len(part))+
+		list, err := All(ctx, c, scanTaken, `SELECT id, slug, coalesce(workspace_num, 0), external_id FROM urls WHERE slug IN (`+
+			In(len(part))+
 			`)`, Args(part)...)
 		if err != nil {
 			return nil, err
@@ -237,7 +240,8 @@ func (c Conn) LinksWithExternalIDs(ctx context.Context, workspace uint64, ids []
 	found := map[string]TakenLink{}
 	for part := range slices.Chunk(ids, batch) {
 		list, err := All(ctx, c, scanTaken,
-			`SELECT id, slug, coalesce(workspace_num, 0), external_id FROM urls WHERE workspace_num = ? AND external_id IN (`+In(len(part))+`)`,
+			`SELECT id, slug, coalesce(workspace_num, 0), external_id FROM urls WHERE workspace_num = ? AND external_id IN (`+
+				In(len(part))+`)`,
 			append([]any{workspace}, Args(part)...)...)
 		if err != nil {
 			return nil, err

@@ -111,7 +111,8 @@ func (tx *Tx) RaiseLimitCounts(ctx context.Context, counts []LimitCount) (uint64
 			added = append(added, int64(k.Link), k.Since, n, mark)
 		}
 		if _, err := tx.Exec(ctx, `INSERT INTO limit_totals (link, since, clicks, mark) VALUES `+values(len(more), "(?,?,?,?)")+`
-			ON CONFLICT (link, since) DO UPDATE SET clicks = limit_totals.clicks + excluded.clicks, mark = excluded.mark`, added...); err != nil {
+			ON CONFLICT (link, since) DO UPDATE SET clicks = limit_totals.clicks + excluded.clicks, mark = excluded.mark`,
+			added...); err != nil {
 			return 0, err
 		}
 		if _, err := tx.Exec(ctx, `UPDATE urls SET exhausted_at = ? WHERE num IN (`+values(len(part), "?")+`) AND `+reached,

@@ -163,7 +163,8 @@ func (c Conn) conditions(ctx context.Context, f *LinkFilter) (list []condition, 
 	if f.Bundle != "" {
 		args := []any{f.Bundle}
 		list = append(list, condition{`urls.id IN (SELECT url_id FROM bundle_urls WHERE bundle_id = ?)`, args,
-			`SELECT members.num AS link FROM bundle_urls JOIN urls members ON members.id = bundle_urls.url_id WHERE bundle_id = ?`, args, false, 0})
+			`SELECT members.num AS link FROM bundle_urls JOIN urls members ON members.id = bundle_urls.url_id WHERE bundle_id = ?`,
+			args, false, 0})
 	}
 	if len(f.Domains) > 0 {
 		list = append(list, f.onDomain())
@@ -172,7 +173,8 @@ func (c Conn) conditions(ctx context.Context, f *LinkFilter) (list []condition, 
 		list = append(list, f.ownSource(condition{where: `user_id = ?`, args: []any{f.CreatedBy}, ordered: f.Workspace != 0}, "creator"))
 	}
 	if f.Campaign != "" {
-		list = append(list, f.ownSource(condition{where: `utm_campaign = ?`, args: []any{f.Campaign}, ordered: f.Workspace != 0}, "campaign"))
+		list = append(list, f.ownSource(condition{where: `utm_campaign = ?`, args: []any{f.Campaign}, ordered: f.Workspace != 0},
+			"campaign"))
 	}
 	if f.Search != "" {
 		list = append(list, c.searched(f))

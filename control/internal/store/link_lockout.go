@@ -95,6 +95,7 @@ func (tx *Tx) ForgetLinkLockouts(ctx context.Context, now int64, maxRows int) er
 		return err
 	}
 	_, err := tx.Exec(ctx,
-		`DELETE FROM guesses WHERE forget_at <= coalesce((SELECT forget_at FROM guesses ORDER BY forget_at DESC LIMIT 1 OFFSET ?), 0)`, maxRows)
+		`DELETE FROM guesses WHERE forget_at <= coalesce((SELECT forget_at FROM guesses ORDER BY forget_at DESC LIMIT 1 OFFSET ?), 0)`,
+		maxRows)
 	return err
 }

@@ -40,7 +40,8 @@ func (tx *Tx) CountMissing(ctx context.Context, edge, run string, seq uint64, da
 		list = list[len(part):]
 		args := make([]any, 0, 7*len(part))
 		for _, m := range part {
-			args = append(args, day, "", link.Key(m.Domain, m.Slug), m.Domain, int64(m.Count), cmp.Or(m.FirstAt, now), cmp.Or(m.LastAt, now))
+			args = append(args, day, "", link.Key(m.Domain, m.Slug), m.Domain, int64(m.Count), cmp.Or(m.FirstAt, now),
+				cmp.Or(m.LastAt, now))
 		}
 		rows := strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, ?, ?, ?),`, len(part)), ",")
 		if _, err := tx.Exec(ctx, `INSERT INTO missing_slugs (day, host, slug, domain_num, count, first_at, last_at) VALUES `+rows+`

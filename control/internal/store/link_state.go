@@ -35,7 +35,8 @@ func (c Conn) StatesOf(ctx context.Context, list []Link) ([]LinkState, error) {
 		at[ids[i]] = &out[i]
 	}
 	for part := range slices.Chunk(ids, batch) {
-		rules, err := All(ctx, c, scanRule, `SELECT `+ruleColumns+` FROM routing_rules WHERE url_id IN (`+In(len(part))+`) ORDER BY `+ruleOrder,
+		rules, err := All(ctx, c, scanRule, `SELECT `+ruleColumns+` FROM routing_rules WHERE url_id IN (`+In(len(part))+
+			`) ORDER BY `+ruleOrder,
 			Args(part)...)
 		if err != nil {
 			return nil, fmt.Errorf("read the rules of links: %w", err)
@@ -145,7 +146,8 @@ func (s *LinkState) encode() (string, error) {
 			r.CreatedAt, r.UpdatedAt})
 	}
 	for _, v := range s.Variants {
-		d.Variants = append(d.Variants, variantDocument{v.ID, v.Name, v.TargetURL, v.Weight, v.Active, v.ClickCount, v.CreatedAt, v.UpdatedAt})
+		d.Variants = append(d.Variants, variantDocument{v.ID, v.Name, v.TargetURL, v.Weight, v.Active, v.ClickCount, v.CreatedAt,
+			v.UpdatedAt})
 	}
 	b, err := compact(d)
 	return string(b), err
@@ -205,7 +207,8 @@ func (tx *Tx) RestoreParts(ctx context.Context, present, wanted *LinkState) erro
 			VALUES (`+In(11)+`) ON CONFLICT (id) DO UPDATE SET name = excluded.name, target_url = excluded.target_url, priority = excluded.priority,
 				active = excluded.active,
 			conditions = excluded.conditions, updated_at = excluded.updated_at`,
-			r.ID, present.Link.ID, r.Name, r.TargetURL, r.Priority, r.Active, r.Conditions, r.MatchCount, null(r.LastMatchedAt), r.CreatedAt,
+			r.ID, present.Link.ID, r.Name, r.TargetURL, r.Priority, r.Active, r.Conditions, r.MatchCount, null(r.LastMatchedAt),
+			r.CreatedAt,
 			r.UpdatedAt); err != nil {
 			return fmt.Errorf("restore a rule: %w", err)
 		}

@@ -87,7 +87,8 @@ func (tx *Tx) deleteRows(ctx context.Context, ids []string) error {
 func (tx *Tx) DeleteLinks(ctx context.Context, ids []string) error {
 	for part := range slices.Chunk(ids, batch) {
 		for _, t := range append([]string{"link_history WHERE link_num"}, experimentTables...) {
-			if _, err := tx.Exec(ctx, `DELETE FROM `+t+` IN (SELECT num FROM urls WHERE id IN (`+In(len(part))+`))`, Args(part)...); err != nil {
+			if _, err := tx.Exec(ctx, `DELETE FROM `+t+` IN (SELECT num FROM urls WHERE id IN (`+In(len(part))+`))`,
+				Args(part)...); err != nil {
 				return err
 			}
 		}

@@ -73,7 +73,8 @@ func TestURLs_keep_every_field(t *testing.T) {
 		changed.ID, changed.Num, changed.Domain, changed.Slug = bare.ID, bare.Num, bare.Domain, bare.Slug
 		changed.CreatedAt, changed.ExternalID = bare.CreatedAt, "of another link"
 		emptied := *bare
-		emptied.ID, emptied.Num, emptied.Domain, emptied.Slug, emptied.CreatedAt, emptied.Active = full.ID, full.Num, full.Domain, full.Slug,
+		emptied.ID, emptied.Num, emptied.Domain, emptied.Slug, emptied.CreatedAt, emptied.Active = full.ID, full.Num,
+			full.Domain, full.Slug,
 			full.CreatedAt, false
 		for _, want := range []store.Link{changed, emptied} {
 			inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateLink(ctx, &want) })
@@ -256,7 +257,8 @@ func TestVariants(t *testing.T) {
 		ctx := t.Context()
 		u := newURL(addUser(t, s, "ann@example.com", "USER"), "aaa")
 		addURLs(t, s, u)
-		late := store.Variant{ID: store.NewID(), URLID: u.ID, Name: "late", TargetURL: "https://b.example", Weight: 0, Active: true, CreatedAt: 2,
+		late := store.Variant{ID: store.NewID(), URLID: u.ID, Name: "late", TargetURL: "https://b.example", Weight: 0, Active: true,
+			CreatedAt: 2,
 			UpdatedAt: 2}
 		early := store.Variant{ID: store.NewID(), URLID: u.ID, Name: "early", TargetURL: "https://a.example", Weight: 100, Active: false,
 			CreatedAt: 1, UpdatedAt: 1}

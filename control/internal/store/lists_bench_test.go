@@ -207,8 +207,9 @@ func BenchmarkLists(b *testing.B) {
 			for name, f := range map[string]store.LinkFilter{
 				"search for two letters": {Search: "zq"}, "search that finds all": {Search: "example"},
 				"search that finds a fifth": {Search: "summer sale"}, "search that finds few": {Search: "page-12345"},
-				"search that finds none": {Search: "no such thing"}, "search for one letter by title": {Search: "a", SortBy: "title"}, "first page": {},
-				"last page": {Offset: n - 100}, "middle page": {Offset: n / 2},
+				"search that finds none": {Search: "no such thing"}, "search for one letter by title": {Search: "a", SortBy: "title"},
+				"first page": {},
+				"last page":  {Offset: n - 100}, "middle page": {Offset: n / 2},
 				"middle page by title": {Offset: n / 2, SortBy: "title"},
 			} {
 				f.Limit, f.Now = 10, cityTime

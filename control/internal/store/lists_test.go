@@ -139,7 +139,8 @@ func TestKept_figures_equal_a_count(t *testing.T) {
 						if i%2 == 0 {
 							u = bob
 						}
-						made = append(made, &store.Link{ID: store.NewID(), UserID: u.ID, Workspace: u.Num, Slug: fmt.Sprintf("s%d-%d", round, i),
+						made = append(made, &store.Link{ID: store.NewID(), UserID: u.ID, Workspace: u.Num,
+							Slug:   fmt.Sprintf("s%d-%d", round, i),
 							Active: r.IntN(2) == 0, ExpiresAt: at(), StartsAt: at()})
 						made[i].UTM.Source, made[i].UTM.SourcePlatform = text(), text()
 					}
@@ -150,7 +151,8 @@ func TestKept_figures_equal_a_count(t *testing.T) {
 				}
 				for range 5 {
 					l := links[r.IntN(len(links))]
-					l.Active, l.ExpiresAt, l.StartsAt, l.ExhaustedAt, l.SuspendedAt = r.IntN(2) == 0, at(), at(), int64(r.IntN(2)), int64(r.IntN(2))
+					l.Active, l.ExpiresAt, l.StartsAt, l.ExhaustedAt, l.SuspendedAt = r.IntN(2) == 0, at(), at(), int64(r.IntN(2)),
+						int64(r.IntN(2))
 					l.UTM.Source, l.UTM.Campaign = text(), text()
 					if err := tx.UpdateLink(ctx, l); err != nil {
 						return err
@@ -163,7 +165,8 @@ func TestKept_figures_equal_a_count(t *testing.T) {
 				if err := tx.SetClickCounts(ctx, counted, store.Raise); err != nil {
 					return err
 				}
-				if err := tx.MoveLinks(ctx, []uint64{links[r.IntN(len(links))].Num}, []uint64{ann.Num, bob.Num}[r.IntN(2)], now); err != nil {
+				if err := tx.MoveLinks(ctx, []uint64{links[r.IntN(len(links))].Num}, []uint64{ann.Num, bob.Num}[r.IntN(2)],
+					now); err != nil {
 					return err
 				}
 				gone := r.IntN(len(links))
@@ -182,7 +185,8 @@ func TestKept_figures_equal_a_count(t *testing.T) {
 						l := &part[i]
 						want.Total++
 						want.Clicks += l.ClickCount
-						*map[string]*int{store.StatusActive: &want.Active, store.StatusInactive: &want.Inactive, store.StatusExpired: &want.Expired,
+						*map[string]*int{store.StatusActive: &want.Active, store.StatusInactive: &want.Inactive,
+							store.StatusExpired:   &want.Expired,
 							store.StatusScheduled: &want.Scheduled,
 							store.StatusExhausted: &want.Exhausted, store.StatusSuspended: &want.Suspended}[l.Status(now)]++
 						values[l.UTM.Source]++

@@ -96,7 +96,8 @@ func (tx *Tx) DropExpiredMail(ctx context.Context, now int64, limit int) ([]Mail
 // is none.
 func (c Conn) MailQueue(ctx context.Context, limit int) (n int, oldest int64, err error) {
 	err = c.Row(ctx,
-		`SELECT count(*), coalesce(min(created_at), 0) FROM (SELECT created_at FROM mail_outbox ORDER BY created_at LIMIT ?) AS queue`, limit).
+		`SELECT count(*), coalesce(min(created_at), 0) FROM (SELECT created_at FROM mail_outbox ORDER BY created_at LIMIT ?) AS queue`,
+		limit).
 		Scan(&n, &oldest)
 	return n, oldest, err
 }

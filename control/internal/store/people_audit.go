@@ -192,7 +192,8 @@ func (c Conn) auditPage(ctx context.Context, f *AuditFilter, rare string, few bo
 			` LIMIT ?) AS unnamed) AS audit_logs`, `1 = 1`
 		given = slices.Concat(args, []any{most}, args, []any{most})
 	}
-	return All(ctx, c, scanAudit, `SELECT `+auditColumns+` FROM audit_logs WHERE seq IN (SELECT seq FROM `+from+` WHERE `+where+` ORDER BY `+
+	return All(ctx, c, scanAudit, `SELECT `+auditColumns+` FROM audit_logs WHERE seq IN (SELECT seq FROM `+from+` WHERE `+where+
+		` ORDER BY `+
 		order+` LIMIT ? OFFSET ?) ORDER BY `+order,
 		append(slices.Clone(given), f.Limit, f.Offset)...)
 }

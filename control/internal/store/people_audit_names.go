@@ -13,8 +13,10 @@ var auditNamed = map[string]struct{ column, within string }{
 	"tag":          {"tags.name", "workspace_num = ?"},
 	"utm_template": {"utm_templates.name", "workspace_num = ?"}, "view": {"saved_views.name", "workspace_num = ?"},
 	"webhook":   {"webhooks.name", "workspace_num = ?"},
-	"workspace": {"workspaces.name", "num = ?"}, "routing_rule": {"routing_rules.name", linkWithin}, "variant": {"variants.name", linkWithin},
-	"member": {"users.email", ""}, "user": {"users.email", ""}, "passkey": {"passkeys.name", ""}, "oidc_provider": {"oidc_providers.name", ""},
+	"workspace": {"workspaces.name", "num = ?"}, "routing_rule": {"routing_rules.name", linkWithin},
+	"variant": {"variants.name", linkWithin},
+	"member":  {"users.email", ""}, "user": {"users.email", ""}, "passkey": {"passkeys.name", ""},
+	"oidc_provider":  {"oidc_providers.name", ""},
 	"system_setting": {"system_settings.key", ""},
 }
 

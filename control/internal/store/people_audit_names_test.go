@@ -14,11 +14,13 @@ func TestAuditNames(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ann, bob := addUser(t, s, "ann@example.com", "USER"), addUser(t, s, "bob@example.com", "USER")
-		u := &store.Link{ID: store.NewID(), UserID: ann.ID, Workspace: ann.Num, Slug: "spring", OriginalURL: "https://example.com", CreatedAt: 1,
+		u := &store.Link{ID: store.NewID(), UserID: ann.ID, Workspace: ann.Num, Slug: "spring", OriginalURL: "https://example.com",
+			CreatedAt: 1,
 			UpdatedAt: 1}
 		addURLs(t, s, u)
 		bundle, hook := addBundle(t, s, ann, "Campaign"), addWebhook(t, s, store.Webhook{UserID: ann.ID, Workspace: ann.Num, Name: "Shop"})
-		for kind, want := range map[string][2]string{"url": {u.ID, "/spring"}, "experiment": {u.ID, "/spring"}, "bundle": {bundle.ID, "Campaign"},
+		for kind, want := range map[string][2]string{"url": {u.ID, "/spring"}, "experiment": {u.ID, "/spring"},
+			"bundle":  {bundle.ID, "Campaign"},
 			"webhook": {hook.ID, "Shop"}} {
 			ids := []string{want[0], store.NewID()}
 			for workspace, seen := range map[uint64]bool{0: true, ann.Num: true, bob.Num: false} {

@@ -48,7 +48,8 @@ func (c Conn) InsertKey(ctx context.Context, k Key) error {
 	_, err := c.Exec(ctx,
 		`INSERT INTO api_keys (id, user_id, workspace_num, name, prefix, lookup, hash, scopes, allowed_ips, checksummed, expires_at, `+
 			`created_at, made_by_key) VALUES (`+In(13)+`)`,
-		k.ID, k.UserID, null(k.Workspace), k.Name, k.Prefix, k.Lookup, k.Hash, k.Scopes, k.AllowedIPs, k.Checksummed, k.ExpiresAt, k.CreatedAt,
+		k.ID, k.UserID, null(k.Workspace), k.Name, k.Prefix, k.Lookup, k.Hash, k.Scopes, k.AllowedIPs, k.Checksummed, k.ExpiresAt,
+		k.CreatedAt,
 		null(k.MadeBy))
 	return err
 }
@@ -74,7 +75,8 @@ func (c Conn) KeyUser(ctx context.Context, lookup string) (k Key, u User, m Memb
 
 // Keys lists the keys that a user has created in any workspace, newest first.
 func (c Conn) Keys(ctx context.Context, userID string) ([]Key, error) {
-	return All(ctx, c, scanKey, `SELECT `+keyColumns+` FROM `+keyTables+` WHERE k.user_id = ? ORDER BY k.created_at DESC, k.id DESC`, userID)
+	return All(ctx, c, scanKey, `SELECT `+keyColumns+` FROM `+keyTables+` WHERE k.user_id = ? ORDER BY k.created_at DESC, k.id DESC`,
+		userID)
 }
 
 // WorkspaceKeys lists the keys of a workspace, newest first.

@@ -15,7 +15,8 @@ type AccountLockout struct {
 
 // AccountLockoutOf returns the row of a key, or the zero value if there is none.
 func (c Conn) AccountLockoutOf(ctx context.Context, key string) (l AccountLockout, err error) {
-	err = c.Row(ctx, `SELECT failures, locks, locked_until, forget_at FROM attempt_guards WHERE key = ?`, key).Scan(&l.Failures, &l.Lockouts,
+	err = c.Row(ctx, `SELECT failures, locks, locked_until, forget_at FROM attempt_guards WHERE key = ?`, key).Scan(&l.Failures,
+		&l.Lockouts,
 		&l.LockedUntil, &l.ForgetAt)
 	if errors.Is(err, ErrNotFound) {
 		err = nil

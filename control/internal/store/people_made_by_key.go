@@ -43,7 +43,8 @@ func (tx *Tx) PauseWebhooksMadeBy(ctx context.Context, keys []string) ([]Paused,
 // their creator. Those of an administrator no longer get the events of all links. It returns the webhooks that were active.
 func (tx *Tx) HandOverWebhooks(ctx context.Context, userID string) (paused []Paused, err error) {
 	next := heir("webhooks")
-	ids, err := All(ctx, tx.Conn, column[string], `SELECT id FROM webhooks WHERE user_id = ? AND EXISTS `+next+` ORDER BY id`+tx.forUpdate(),
+	ids, err := All(ctx, tx.Conn, column[string], `SELECT id FROM webhooks WHERE user_id = ? AND EXISTS `+next+` ORDER BY id`+
+		tx.forUpdate(),
 		userID, userID)
 	if err != nil {
 		return nil, err

@@ -117,8 +117,9 @@ func (c Conn) OIDCAccounts(ctx context.Context, userID string) ([]OIDCAccount, e
 // InsertOIDCAccount links an identity at a provider to a user. An identity that is already linked violates the unique
 // constraint on subject.
 func (c Conn) InsertOIDCAccount(ctx context.Context, a OIDCAccount) error {
-	_, err := c.Exec(ctx, `INSERT INTO oidc_accounts (id, provider_id, user_id, issuer, subject, email, created_at, last_login_at) VALUES (`+
-		In(8)+`)`,
+	_, err := c.Exec(ctx,
+		`INSERT INTO oidc_accounts (id, provider_id, user_id, issuer, subject, email, created_at, last_login_at) VALUES (`+
+			In(8)+`)`,
 		a.ID, a.ProviderID, a.UserID, a.Issuer, a.Subject, a.Email, a.CreatedAt, a.LastLoginAt)
 	return err
 }

@@ -38,7 +38,8 @@ func TestOIDC(t *testing.T) {
 		if len(all) != 2 || all[0] != other || all[1] != p || len(active) != 1 || active[0] != other {
 			t.Fatalf("%+v, active %+v", all, active)
 		}
-		p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.UpdatedAt = "Corp", "https://other.example.com", "d", "again",
+		p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.UpdatedAt = "Corp", "https://other.example.com",
+			"d", "again",
 			"openid email", true, 9
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			if _, err := tx.LockOIDCProvider(ctx, "corp"); err != nil {
@@ -58,7 +59,8 @@ func TestOIDC(t *testing.T) {
 		}
 
 		ann, bob := addUser(t, s, "ann@example.com", "USER"), addUser(t, s, "bob@example.com", "USER")
-		a := store.OIDCAccount{ID: store.NewID(), ProviderID: p.ID, UserID: ann.ID, Issuer: "https://i", Subject: "1", Email: "ann@example.com",
+		a := store.OIDCAccount{ID: store.NewID(), ProviderID: p.ID, UserID: ann.ID, Issuer: "https://i", Subject: "1",
+			Email:     "ann@example.com",
 			CreatedAt: 5, LastLoginAt: 5}
 		tie := func(a store.OIDCAccount) error {
 			return s.Tx(ctx, func(tx *store.Tx) error { return tx.InsertOIDCAccount(ctx, a) })

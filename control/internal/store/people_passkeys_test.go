@@ -21,7 +21,8 @@ func TestPasskeys(t *testing.T) {
 		ann, bob := addUser(t, s, "ann@example.com", "USER"), addUser(t, s, "bob@example.com", "USER")
 		used := int64(7)
 		first := store.Passkey{
-			ID: "1", UserID: ann.ID, CredentialID: "AAAA", PublicKey: "key", SignCount: math.MaxUint32, AAGUID: "aaguid", Transports: "usb nfc",
+			ID: "1", UserID: ann.ID, CredentialID: "AAAA", PublicKey: "key", SignCount: math.MaxUint32, AAGUID: "aaguid",
+			Transports:     "usb nfc",
 			BackupEligible: true, BackedUp: true, Name: "Ключ 🔑", CreatedAt: 1, LastUsedAt: &used, ClonedAt: &used,
 		}
 		second := store.Passkey{ID: "2", UserID: ann.ID, CredentialID: "AAAB", CreatedAt: 2}

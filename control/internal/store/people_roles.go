@@ -88,7 +88,8 @@ func grant(ctx context.Context, tx pgx.Tx, role string) error {
 		return err
 	}
 	if super || owns {
-		return errors.New("it is a superuser or a member of the role that owns the tables, so its rights cannot be limited; use another role")
+		return errors.New(
+			"it is a superuser or a member of the role that owns the tables, so its rights cannot be limited; use another role")
 	}
 	for _, statement := range []string{
 		`GRANT USAGE ON SCHEMA %2$I TO %1$I`,

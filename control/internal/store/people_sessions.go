@@ -71,7 +71,8 @@ func (c Conn) Sessions(ctx context.Context, userID string, now, seenAfter int64,
 	if err := c.Row(ctx, `SELECT COUNT(*)`+where, userID, now, seenAfter).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	list, err = All(ctx, c, scanSession, `SELECT `+sessionColumns+where+` ORDER BY s.created_at DESC, s.id DESC LIMIT ? OFFSET ?`, userID, now,
+	list, err = All(ctx, c, scanSession, `SELECT `+sessionColumns+where+` ORDER BY s.created_at DESC, s.id DESC LIMIT ? OFFSET ?`,
+		userID, now,
 		seenAfter, limit, offset)
 	return list, total, err
 }
@@ -90,7 +91,8 @@ func (c Conn) SessionIDs(ctx context.Context, userID string) ([]string, error) {
 
 // NoteSessionUse stores when a session was last seen, unless it was seen within interval milliseconds before.
 func (c Conn) NoteSessionUse(ctx context.Context, id string, at, interval int64) error {
-	_, err := c.Exec(ctx, `UPDATE sessions SET last_seen_at = ? WHERE id = ? AND COALESCE(last_seen_at, created_at) <= ?`, at, id, at-interval)
+	_, err := c.Exec(ctx, `UPDATE sessions SET last_seen_at = ? WHERE id = ? AND COALESCE(last_seen_at, created_at) <= ?`, at, id,
+		at-interval)
 	return err
 }
 

@@ -145,7 +145,8 @@ type Contents struct{ Workspaces, Links, Bundles int }
 
 // ContentsOf counts the links and bundles of a workspace.
 func (c Conn) ContentsOf(ctx context.Context, workspace uint64) (n Contents, err error) {
-	err = c.Row(ctx, `SELECT 1, (SELECT count(*) FROM urls WHERE workspace_num = ?), (SELECT count(*) FROM bundles WHERE workspace_num = ?)`,
+	err = c.Row(ctx,
+		`SELECT 1, (SELECT count(*) FROM urls WHERE workspace_num = ?), (SELECT count(*) FROM bundles WHERE workspace_num = ?)`,
 		workspace, workspace).Scan(&n.Workspaces, &n.Links, &n.Bundles)
 	return n, err
 }

@@ -19,7 +19,8 @@ func TestOps6_Expire_counts(t *testing.T) {
 		}
 		first := store.Expired{Through: 100, Links: []store.Counted{{Num: 1, Count: 5}, {Num: 1 << 62, Count: 2}},
 			Variants: []store.Counted{{ID: "v", Count: 3}}, Rules: []store.Counted{{ID: "r", Count: 4, Last: 90}}}
-		second := store.Expired{Through: 200, Links: []store.Counted{{Num: 1, Count: 1}}, Rules: []store.Counted{{ID: "r", Count: 1, Last: 150}}}
+		second := store.Expired{Through: 200, Links: []store.Counted{{Num: 1, Count: 1}},
+			Rules: []store.Counted{{ID: "r", Count: 1, Last: 150}}}
 		testkit.Must(t, errors.Join(expire(0, first), expire(100, second)))
 		if err := expire(100, second); !errors.Is(err, store.ErrExpiredMeanwhile) {
 			t.Errorf("the same period again: %v", err)
@@ -27,7 +28,8 @@ func TestOps6_Expire_counts(t *testing.T) {
 		got, err := s.ExpiredTotals(t.Context())
 		want := store.ExpiredTotals{
 			Through: 200, Links: map[uint64]store.Counted{1: {Num: 1, Count: 6}, 1 << 62: {Num: 1 << 62, Count: 2}},
-			Variants: map[string]store.Counted{"v": {ID: "v", Count: 3}}, Rules: map[string]store.Counted{"r": {ID: "r", Count: 5, Last: 150}},
+			Variants: map[string]store.Counted{"v": {ID: "v", Count: 3}},
+			Rules:    map[string]store.Counted{"r": {ID: "r", Count: 5, Last: 150}},
 		}
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, %v", got, err)
@@ -74,7 +76,8 @@ func TestOps6_Erase_database(t *testing.T) {
 		}
 		var payloads string
 		if err := s.Row(t.Context(),
-			`SELECT a.payload || b.payload FROM webhook_deliveries a, webhook_deliveries b WHERE a.id = '1' AND b.id = '2'`).Scan(&payloads); err !=
+			`SELECT a.payload || b.payload FROM webhook_deliveries a, webhook_deliveries b WHERE a.id = '1' AND b.id = '2'`).
+			Scan(&payloads); err !=
 			nil || payloads != `{"ip":null,"x":1}{"ip":"203.0.113.77","x":1}` {
 			t.Errorf("%s, %v", payloads, err)
 		}

@@ -49,7 +49,8 @@ func (c Conn) Requires2FA(ctx context.Context) (on bool, err error) {
 
 // HasSecondFactor reports whether a user can prove a second factor: by a code or by a passkey.
 func (c Conn) HasSecondFactor(ctx context.Context, userID string) (has bool, err error) {
-	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM users WHERE id = ? AND totp_enabled) OR EXISTS (SELECT 1 FROM passkeys WHERE user_id = ?)`,
+	err = c.Row(ctx,
+		`SELECT EXISTS (SELECT 1 FROM users WHERE id = ? AND totp_enabled) OR EXISTS (SELECT 1 FROM passkeys WHERE user_id = ?)`,
 		userID, userID).Scan(&has)
 	return has, err
 }

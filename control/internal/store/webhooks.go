@@ -54,7 +54,8 @@ func (tx *Tx) InsertWebhook(ctx context.Context, w *Webhook) error {
 	_, err := tx.Exec(ctx, `INSERT INTO webhooks (id, user_id, workspace_num, name, url, secret, headers, events, every_link, active,
 		search_text, created_at, updated_at, made_by_key)
 		VALUES (`+In(14)+`)`,
-		w.ID, w.UserID, null(w.Workspace), w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","), w.EveryLink, w.Active,
+		w.ID, w.UserID, null(w.Workspace), w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","),
+		w.EveryLink, w.Active,
 		w.searchText(), w.CreatedAt, w.UpdatedAt, null(w.MadeBy))
 	return err
 }

@@ -33,7 +33,8 @@ func TestWebhooks(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx := t.Context()
 		ann, bob := addUser(t, s, "ann@example.com", "ADMIN"), addUser(t, s, "bob@example.com", "USER")
-		first := addWebhook(t, s, store.Webhook{UserID: ann.ID, Workspace: ann.Num, Name: "First", URL: "https://example.com/a%b", Secret: "s",
+		first := addWebhook(t, s, store.Webhook{UserID: ann.ID, Workspace: ann.Num, Name: "First", URL: "https://example.com/a%b",
+			Secret:  "s",
 			Headers: "h", Events: []string{"url.created", "url.clicked"}, Active: true})
 		second := addWebhook(t, s, store.Webhook{UserID: bob.ID, Workspace: bob.Num, Name: "Second", URL: "https://example.com/",
 			Events: []string{"url.clicked"}, EveryLink: true})
@@ -266,8 +267,9 @@ func TestWebhookLogs(t *testing.T) {
 		ctx := t.Context()
 		u := addUser(t, s, "a@example.com", "USER")
 		w := addWebhook(t, s, store.Webhook{UserID: u.ID, Active: true})
-		full := store.WebhookLog{ID: "1", WebhookID: w.ID, DeliveryID: "d", Event: "url.created", Payload: "{}", Success: true, StatusCode: 204,
-			Response: "r", Error: "e", Duration: 3, Attempt: 2, SentAt: 10}
+		full := store.WebhookLog{ID: "1", WebhookID: w.ID, DeliveryID: "d", Event: "url.created", Payload: "{}", Success: true,
+			StatusCode: 204,
+			Response:   "r", Error: "e", Duration: 3, Attempt: 2, SentAt: 10}
 		bare := store.WebhookLog{ID: "2", WebhookID: w.ID, DeliveryID: "d", Attempt: 1, SentAt: 5}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			return errors.Join(tx.InsertWebhookLog(ctx, &full), tx.InsertWebhookLog(ctx, &bare))
@@ -291,7 +293,8 @@ func TestWebhookLogs(t *testing.T) {
 			{store.WebhookLogFilter{Event: "url.created", Failed: true}, nil},
 		} {
 			tt.filter.Limit = 10
-			if list, total, err := s.WebhookLogs(ctx, w.ID, tt.filter); err != nil || total != len(tt.want) || !slices.Equal(list, tt.want) {
+			if list, total, err := s.WebhookLogs(ctx, w.ID, tt.filter); err != nil || total != len(tt.want) ||
+				!slices.Equal(list, tt.want) {
 				t.Errorf("%+v: %+v of %d, %v", tt.filter, list, total, err)
 			}
 		}
@@ -330,7 +333,8 @@ func TestLookups_of_clicked_things(t *testing.T) {
 		ctx := t.Context()
 		u := addUser(t, s, "a@example.com", "USER")
 		link := store.Link{ID: store.NewID(), UserID: u.ID, Slug: "slug", OriginalURL: "https://example.com", CreatedAt: 1, UpdatedAt: 1}
-		rule := store.Rule{ID: store.NewID(), URLID: link.ID, Name: "n", TargetURL: "https://t", Conditions: "{}", CreatedAt: 1, UpdatedAt: 1}
+		rule := store.Rule{ID: store.NewID(), URLID: link.ID, Name: "n", TargetURL: "https://t", Conditions: "{}", CreatedAt: 1,
+			UpdatedAt: 1}
 		variant := store.Variant{ID: store.NewID(), URLID: link.ID, Name: "v", TargetURL: "https://v", CreatedAt: 1, UpdatedAt: 1}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			return errors.Join(tx.InsertLinks(ctx, []*store.Link{&link}), tx.InsertRule(ctx, &rule), tx.InsertVariant(ctx, &variant))

@@ -130,8 +130,9 @@ FROM urls WHERE num = ${link:raw}`}).wide(12)
 			stat("Clicks", "Clicks in the time range.", "short", counted{where: ofLink}.one("sum(n) AS clicks", "")),
 			stat("Visitors", "Distinct client addresses.", "short",
 				counted{columns: "visitor", where: ofLink}.one("uniqExact(visitor) AS visitors", "")),
-			stat("Last click", "Time of the last click in the time range.", "dateTimeFromNow", counted{where: ofLink}.one("max(last_ms) AS last",
-				"HAVING sum(n) > 0")),
+			stat("Last click", "Time of the last click in the time range.", "dateTimeFromNow",
+				counted{where: ofLink}.one("max(last_ms) AS last",
+					"HAVING sum(n) > 0")),
 			traffic, byCountry(ofLink),
 		}, append(breakdowns(ofLink), last)...),
 	}
@@ -161,10 +162,13 @@ func experiments() dashboard {
 		file: "experiments.json", uid: "shortline-experiments", title: "A/B tests", text: "Clicks on the variants of one link.",
 		from: "now-30d", refresh: "1m", sources: []source{clicks, links}, variables: append(append([]variable{}, findLink...), who),
 		panels: []panel{
-			stat("Clicks in the test", "Clicks whose destination came from a variant.", "short", of("variant").one("sum(n) AS draws", "")).wide(6),
-			stat("Variants with clicks", "Variants with at least one click.", "short", of("variant").one("uniqExact(variant) AS variants", "")).
+			stat("Clicks in the test", "Clicks whose destination came from a variant.", "short",
+				of("variant").one("sum(n) AS draws", "")).wide(6),
+			stat("Variants with clicks", "Variants with at least one click.", "short",
+				of("variant").one("uniqExact(variant) AS variants", "")).
 				wide(6),
-			stat("Visitors", "Distinct client addresses in the test.", "short", of("visitor").one("uniqExact(visitor) AS visitors", "")).wide(6),
+			stat("Visitors", "Distinct client addresses in the test.", "short", of("visitor").one("uniqExact(visitor) AS visitors", "")).
+				wide(6),
 			stat("Outside the test", "Share of the link's clicks whose destination did not come from a variant.", "percentunit",
 				share("variant", ofLink, "variant = ''", "outside")).wide(6),
 			variants, pie, split,

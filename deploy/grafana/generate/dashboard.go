@@ -102,7 +102,8 @@ type dashboard struct {
 
 // All lists the dashboards in the order in which an operator reads them.
 func allDashboards() []dashboard {
-	return []dashboard{health(), overview(), oneLink(), experiments(), routing(), fleet(), pipeline(), conversions(), deliveries(), control()}
+	return []dashboard{health(), overview(), oneLink(), experiments(), routing(), fleet(), pipeline(), conversions(),
+		deliveries(), control()}
 }
 
 // json renders the dashboard in Grafana's format.

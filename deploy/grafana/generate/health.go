@@ -46,7 +46,8 @@ func verdicts() []panel {
 			"shortline:edge_slow_redirects:ratio_rate1h", 0.01, 0.144),
 
 		count("Clicks lost", "Clicks that were dropped or lost by a disk, in the time range.",
-			"sum(increase(shortline_spool_clicks_dropped_total[$__range])) + sum(increase(shortline_spool_clicks_lost_total[$__range]))"+none),
+			"sum(increase(shortline_spool_clicks_dropped_total[$__range])) + sum(increase(shortline_spool_clicks_lost_total[$__range]))"+
+				none),
 		age("Oldest pending click", "Age of the oldest click that is not delivered.",
 			"max(shortline_spool_oldest_pending_seconds)", 60, 900),
 		count("Clicks missing", "Clicks that are neither stored nor reported as lost.",

@@ -31,14 +31,6 @@ func fleet() dashboard {
 		over("sum by (outcome) (rate(shortline_edge_answers_total"+here+win+"))", "{{outcome}}")).wide(12)
 	answers.stacked, answers.colors = true, map[string]string{"redirect": good, "not_found": faint, "panic": bad, "busy": warning,
 		"refused": warning}
-	took := func(q, name string) question {
-		return over("histogram_quantile("+q+
-			`, sum by (le) (rate(shortline_edge_request_duration_seconds_bucket{instance=~"$instance",outcome="redirect"}`+win+")))", name)
-	}
-	latency := chart("Redirect latency",
-		"Time that redirects took in the edge: 50th, 99th and 99.9th percentile. One request in 16 is measured.", "s",
-		took("0.5", "p50"), took("0.99", "p99"), took("0.999", "p99.9"))
-	latency.steps = []step{{"transparent", 0}, {warning, 0.025}}
 	failures := chart("Errors", "Share of answers with a 5xx status. The objective is at most 0.1 %.", "percentunit",
 		over("sum(rate(shortline_edge_errors_total"+here+win+")) / sum(rate(shortline_edge_answers_total"+here+win+"))", "errors"))
 	failures.steps = []step{{"transparent", 0}, {warning, 0.001}}
@@ -50,10 +42,12 @@ func fleet() dashboard {
 		over("time() - shortline_agent_last_success_timestamp_seconds"+here, "{{instance}}"))
 	contact.steps = []step{{"transparent", 0}, {warning, 60}, {bad, 300}}
 	return dashboard{
-		file: "edges.json", uid: "shortline-edges", title: "Edges", text: "Answers of the edges, their latency, and how current their links are.",
+		file: "edges.json", uid: "shortline-edges", title: "Edges",
+		text: "Answers of the edges, their latency, and how current their links are.",
 		from: "now-3h", refresh: "15s", sources: []source{metrics}, variables: regional(),
 		panels: []panel{
-			stat("Ready", "Share of edges that have links to serve.", "percentunit", over("avg(shortline_edge_ready"+here+")", ""), step{bad, 0},
+			stat("Ready", "Share of edges that have links to serve.", "percentunit", over("avg(shortline_edge_ready"+here+")", ""),
+				step{bad, 0},
 				step{warning, 0.5}, step{good, 1}),
 			stat("Answers", "Answered requests per second.", "reqps", over("sum(rate(shortline_edge_answers_total"+here+win+"))", "")),
 			stat("Not found", "Share of answers for links that do not exist.", "percentunit",
@@ -62,12 +56,13 @@ func fleet() dashboard {
 			stat("Links", "Links of the edge that has the fewest.", "short", over("min(shortline_edge_links"+here+")", "")),
 			stat("Links without rules", "Links whose rules an edge cannot use. Visitors go to the default destination.", "short",
 				over("max(shortline_edge_links_set_aside"+here+")", ""), step{good, 0}, step{warning, 1}),
-			stat("Panics", "Requests that panicked in the time range.", "short", over("sum(increase(shortline_edge_panics_total"+here+"[$__range]))",
-				""), step{good, 0}, step{bad, 1}),
+			stat("Panics", "Requests that panicked in the time range.", "short",
+				over("sum(increase(shortline_edge_panics_total"+here+"[$__range]))",
+					""), step{good, 0}, step{bad, 1}),
 			answers,
 			chart("Answers by edge", "Answered requests per second, by edge.", "reqps",
 				over("sum by (instance) (rate(shortline_edge_answers_total"+here+win+"))", "{{instance}}")),
-			latency,
+			redirectLatency(),
 			chart("Latency by outcome", "99th percentile, by outcome.", "s",
 				over("histogram_quantile(0.99, sum by (le, outcome) (rate(shortline_edge_request_duration_seconds_bucket"+here+win+")))",
 					"{{outcome}}")),
@@ -75,9 +70,11 @@ func fleet() dashboard {
 			chart("Slow redirects",
 				"Share of redirects that took longer than 25 ms, over 5 minutes and 6 hours, for all edges. The objective is at most 1 %.",
 				"percentunit",
-				over("shortline:edge_slow_redirects:ratio_rate5m", "5 minutes"), over("shortline:edge_slow_redirects:ratio_rate6h", "6 hours")),
+				over("shortline:edge_slow_redirects:ratio_rate5m", "5 minutes"), over("shortline:edge_slow_redirects:ratio_rate6h",
+					"6 hours")),
 			contact, behind,
-			chart("Redirects by rule and variant", "Redirects per second whose destination came from a routing rule or an A/B test.", "reqps",
+			chart("Redirects by rule and variant", "Redirects per second whose destination came from a routing rule or an A/B test.",
+				"reqps",
 				over("sum(rate(shortline_edge_rule_redirects_total"+here+win+"))", "rule"),
 				over("sum(rate(shortline_edge_variant_redirects_total"+here+win+"))", "variant")),
 			chart("Passwords", "Passwords checked per second, and client addresses with failed attempts on record.", "short",
@@ -90,16 +87,19 @@ func fleet() dashboard {
 				over("sum(rate(shortline_agent_errors_total"+here+win+"))", "errors")),
 			chart("Proxied requests",
 				"Requests in flight to the control plane, those that failed, and those rejected because too many were in flight.", "short",
-				over("sum(shortline_edge_upstream_in_flight"+here+")", "in flight"), over("sum(rate(shortline_edge_upstream_errors_total"+here+win+"))",
+				over("sum(shortline_edge_upstream_in_flight"+here+")", "in flight"),
+				over("sum(rate(shortline_edge_upstream_errors_total"+here+win+"))",
 					"errors per second"),
 				over("sum(rate(shortline_edge_upstream_refused_total"+here+win+"))", "rejected per second")),
 			chart("Memory", "Resident memory of the process, and the part that holds the links.", "bytes",
 				over("process_resident_memory_bytes"+here, "{{instance}}"), over("shortline_edge_links_bytes"+here, "{{instance}} links")),
 			chart("CPU", "CPU seconds used per second.", "short", over("rate(process_cpu_seconds_total"+here+win+")", "{{instance}}")),
 			chart("Connections", "Open client connections, and connections closed per second because the limit was reached.", "short",
-				over("shortline_edge_connections"+here, "{{instance}}"), over("sum(rate(shortline_edge_connections_shed_total"+here+win+"))",
+				over("shortline_edge_connections"+here, "{{instance}}"),
+				over("sum(rate(shortline_edge_connections_shed_total"+here+win+"))",
 					"closed per second")),
-			chart("Goroutines", "Number of goroutines. A steady rise indicates a leak.", "short", over("go_goroutines"+here, "{{instance}}")),
+			chart("Goroutines", "Number of goroutines. A steady rise indicates a leak.", "short",
+				over("go_goroutines"+here, "{{instance}}")),
 			edgesTable(),
 			table("Versions", "Running versions, and the number of processes of each, over all programs.", "short",
 				now("count by (version) (shortline_build_info)")),
@@ -109,9 +109,22 @@ func fleet() dashboard {
 	}
 }
 
+func redirectLatency() panel {
+	took := func(q, name string) question {
+		return over("histogram_quantile("+q+
+			`, sum by (le) (rate(shortline_edge_request_duration_seconds_bucket{instance=~"$instance",outcome="redirect"}`+win+")))", name)
+	}
+	latency := chart("Redirect latency",
+		"Time that redirects took in the edge: 50th, 99th and 99.9th percentile. One request in 16 is measured.", "s",
+		took("0.5", "p50"), took("0.99", "p99"), took("0.999", "p99.9"))
+	latency.steps = []step{{"transparent", 0}, {warning, 0.025}}
+	return latency
+}
+
 func edgesTable() panel {
 	edges := table("Edges",
-		"State of each edge: readiness, links, revision, time since its links were last those of the control plane, answers per second.", "short",
+		"State of each edge: readiness, links, revision, time since its links were last those of the control plane, answers per second.",
+		"short",
 		question{from: metrics, text: "max by (instance) (shortline_edge_ready" + here + ")"},
 		question{from: metrics, text: "max by (instance) (shortline_edge_links" + here + ")"},
 		question{from: metrics, text: "max by (instance) (shortline_edge_revision" + here + ")"},
@@ -132,6 +145,24 @@ const stale = `SELECT uniqExact(intDiv(slot, 4)) AS hours FROM
 	LEFT JOIN (SELECT slot, max(marks) AS built FROM rollup_builds GROUP BY slot) AS b USING (slot)
 WHERE written != built AND slot < intDiv(toUnixTimestamp(now()), 900) - 8`
 
+func oldestPending() panel {
+	oldest := chart("Oldest pending click",
+		"Age of the oldest unacknowledged click on the disk of each edge. It shows a single stuck lane, which the time since the last "+
+			"delivery does not.", "s",
+		over("shortline_spool_oldest_pending_seconds"+here, "{{instance}}"))
+	oldest.steps = []step{{"transparent", 0}, {warning, 60}, {bad, 900}}
+	return oldest
+}
+
+func oldestUnread() panel {
+	age := chart("Oldest unread message",
+		"Age of the oldest message that each consumer group has not read, by region. Reports lack the clicks of a region since then. A "+
+			"message that reaches the topic's retention unread is lost.", "s",
+		over("max by (group, kafka) (shortline_kafkasource_lag_seconds)", "{{group}} {{kafka}}"))
+	age.steps = []step{{"transparent", 0}, {warning, 600}, {bad, 3600}}
+	return age
+}
+
 func spoolUsage() panel {
 	fill := chart("Spool usage", "Used share of the spool's capacity. A full spool drops new clicks and counts them.", "percentunit",
 		over("shortline:spool_fill:ratio"+here, "{{instance}}"))
@@ -145,20 +176,11 @@ func pipeline() dashboard {
 	ship := chart("Time since last delivery", "Time since clicks of an edge were last acknowledged, while clicks are pending.", "s",
 		over("shortline:ship_lag:seconds"+here, "{{instance}}"))
 	ship.steps = []step{{"transparent", 0}, {warning, 60}, {bad, 600}}
-	oldest := chart("Oldest pending click",
-		"Age of the oldest unacknowledged click on the disk of each edge. It shows a single stuck lane, which the time since the last "+
-			"delivery does not.", "s",
-		over("shortline_spool_oldest_pending_seconds"+here, "{{instance}}"))
-	oldest.steps = []step{{"transparent", 0}, {warning, 60}, {bad, 900}}
 	lag := chart("Consumer lag", "Kafka messages that each consumer group has not read yet, by region.", "short",
 		over("sum by (group, kafka) (shortline_kafkasource_lag_messages)", "{{group}} {{kafka}}"))
 	lag.steps = []step{{"transparent", 0}, {warning, 10000}}
-	age := chart("Oldest unread message",
-		"Age of the oldest message that each consumer group has not read, by region. Reports lack the clicks of a region since then. A "+
-			"message that reaches the topic's retention unread is lost.", "s",
-		over("max by (group, kafka) (shortline_kafkasource_lag_seconds)", "{{group}} {{kafka}}"))
-	age.steps = []step{{"transparent", 0}, {warning, 600}, {bad, 3600}}
-	stages := chart("Pipeline", "Clicks per second at three stages: written to the spool, acknowledged, stored. Normally the lines coincide.",
+	stages := chart("Pipeline",
+		"Clicks per second at three stages: written to the spool, acknowledged, stored. Normally the lines coincide.",
 		"ops",
 		over("sum(rate(shortline_spool_clicks_appended_total"+win+"))", "spooled"), over("sum(rate(shortline_ship_clicks_total"+win+"))",
 			"acknowledged"), over(`sum(rate(shortline_ingest_clicks_total{result="stored"}`+win+"))", "stored")).wide(24)
@@ -170,7 +192,8 @@ func pipeline() dashboard {
 		text: "Clicks on their way to ClickHouse: the spool of each edge, delivery, Kafka, ingest.",
 		from: "now-3h", refresh: "15s", sources: []source{metrics, clicks}, variables: regional(),
 		panels: []panel{
-			stat("Stored", "Clicks stored per second.", "ops", over(`sum(rate(shortline_ingest_clicks_total{result="stored"}`+win+"))", "")),
+			stat("Stored", "Clicks stored per second.", "ops", over(`sum(rate(shortline_ingest_clicks_total{result="stored"}`+
+				win+"))", "")),
 			stat("Pending", "Unacknowledged clicks on the disks of all edges.", "short", over("sum(shortline_spool_clicks_pending)", ""),
 				step{good, 0}, step{warning, 100000}),
 			stat("Last stored", "Time since ingest last stored clicks.", "s",
@@ -187,20 +210,23 @@ func pipeline() dashboard {
 				"Clicks that are neither stored nor reported as lost, although later clicks of their lane are. The audit requests them again from "+
 					"their edge.", "max(shortline_audit_gap_clicks)"),
 			alarm("Gone", "Missing clicks that their edge no longer has.", "max(shortline_audit_gone_clicks)"),
-			alarm("Drift", "Difference between reports and stored clicks, in the compared hours.", "max(abs(shortline_audit_drift_clicks))"),
-			alarm("Duplicate identities", "Edges with a rejected duplicate within the last hour: two processes have copies of one data folder.",
+			alarm("Drift", "Difference between reports and stored clicks, in the compared hours.",
+				"max(abs(shortline_audit_drift_clicks))"),
+			alarm("Duplicate identities",
+				"Edges with a rejected duplicate within the last hour: two processes have copies of one data folder.",
 				"max(shortline_audit_identity_clashes)"),
 			alarm("Reported lost", "Clicks that edges report as lost, over all time.", "max(shortline_audit_lost_clicks)"),
-			stat("Last audit", "Time since the last click audit.", "s", over("time() - max(shortline_audit_last_success_timestamp_seconds > 0)", ""),
+			stat("Last audit", "Time since the last click audit.", "s",
+				over("time() - max(shortline_audit_last_success_timestamp_seconds > 0)", ""),
 				step{good, 0}, step{warning, 300}),
 			stages, fill,
 			chart("Pending clicks", "Unacknowledged clicks on the disk of each edge.", "short",
 				over("shortline_spool_clicks_pending"+here, "{{instance}}")),
-			ship, oldest,
+			ship, oldestPending(),
 			chart("Failed deliveries", "Failed deliveries per second, which are retried, and lanes that wait for a retry.", "short",
 				over("rate(shortline_ship_errors_total"+here+win+")", "{{instance}} errors per second"),
 				over("shortline_ship_lanes_failing"+here, "{{instance}} lanes")),
-			lag, age,
+			lag, oldestUnread(),
 			chart("Kafka errors", "Failed requests to Kafka per second, of edges (deliver) and of ingest (read).", "ops",
 				over("sum(rate(shortline_kafkasink_errors_total"+win+"))", "deliver"),
 				over("sum(rate(shortline_kafkasource_errors_total"+win+"))", "read")),
@@ -210,10 +236,12 @@ func pipeline() dashboard {
 			chart("Clicks at ingest", "Clicks per second by result: stored, discarded as duplicates, or reported as lost by edges.", "ops",
 				over("sum by (result) (rate(shortline_ingest_clicks_total"+win+"))", "{{result}}")),
 			chart("Errors", "Failures per second: inserts, counter updates, spool writes.", "ops",
-				over("sum(rate(shortline_ingest_errors_total"+win+"))", "inserts"), over("sum(rate(shortline_counters_errors_total"+win+"))",
+				over("sum(rate(shortline_ingest_errors_total"+win+"))", "inserts"),
+				over("sum(rate(shortline_counters_errors_total"+win+"))",
 					"counters"), over("sum(rate(shortline_spool_errors_total"+here+win+"))", "spool")),
 			stat("Outdated rollups",
-				"Hours that ended at least two hours ago and whose rollup lacks clicks. Reports read the single clicks of these hours.", "short",
+				"Hours that ended at least two hours ago and whose rollup lacks clicks. Reports read the single clicks of these hours.",
+				"short",
 				question{from: clicks, text: stale}, step{good, 0}, step{warning, 24}),
 			chart("Bytes shipped", "Bytes of clicks acknowledged per second.", "Bps", over("rate(shortline_ship_bytes_total"+here+win+")",
 				"{{instance}}")),
@@ -229,8 +257,9 @@ func deliveries() dashboard {
 		"s",
 		over("max(shortline_webhooks_queue_oldest_seconds)", "oldest"))
 	age.steps = []step{{"transparent", 0}, {warning, 300}, {bad, 900}}
-	attempts := chart("Attempts", "Attempts per second, by outcome.", "ops", over("sum by (outcome) (rate(shortline_webhooks_attempts_total"+
-		win+"))", "{{outcome}}"))
+	attempts := chart("Attempts", "Attempts per second, by outcome.", "ops",
+		over("sum by (outcome) (rate(shortline_webhooks_attempts_total"+
+			win+"))", "{{outcome}}"))
 	attempts.stacked, attempts.colors = true, map[string]string{"success": good, "failure": bad}
 	slow := func(q string) question {
 		return over("histogram_quantile("+q+", sum by (le) (rate(shortline_webhooks_attempt_duration_seconds_bucket"+win+")))", "p"+q[2:])
@@ -239,12 +268,16 @@ func deliveries() dashboard {
 		file: "webhooks.json", uid: "shortline-webhooks", title: "Webhooks", text: "Webhook deliveries.",
 		from: "now-3h", refresh: "15s", sources: []source{metrics},
 		panels: []panel{
-			stat("Queued", "Deliveries to active webhooks that are not finished.", "short", over("max(shortline_webhooks_queue_deliveries)", ""),
+			stat("Queued", "Deliveries to active webhooks that are not finished.", "short",
+				over("max(shortline_webhooks_queue_deliveries)", ""),
 				step{good, 0}, step{warning, 1000}),
-			stat("Oldest", "Time that the oldest queued delivery has waited.", "s", over("max(shortline_webhooks_queue_oldest_seconds)", ""),
+			stat("Oldest", "Time that the oldest queued delivery has waited.", "s",
+				over("max(shortline_webhooks_queue_oldest_seconds)", ""),
 				step{good, 0}, step{warning, 300}, step{bad, 900}),
-			stat("Success", "Share of attempts that succeeded.", "percentunit", over(`sum(rate(shortline_webhooks_attempts_total{outcome="success"}`+
-				win+`)) / sum(rate(shortline_webhooks_attempts_total`+win+`))`, ""), step{bad, 0}, step{warning, 0.8}, step{good, 0.95}),
+			stat("Success", "Share of attempts that succeeded.", "percentunit",
+				over(`sum(rate(shortline_webhooks_attempts_total{outcome="success"}`+
+					win+`)) / sum(rate(shortline_webhooks_attempts_total`+win+`))`, ""), step{bad, 0}, step{warning, 0.8},
+				step{good, 0.95}),
 			stat("In flight", "Attempts in progress.", "short", over("sum(shortline_webhooks_in_flight)", "")),
 			stat("Dropped events", "Click events dropped because the queue was full, in the time range.", "short",
 				over("sum(increase(shortline_webhooks_click_events_dropped_total[$__range]))", ""), step{good, 0}, step{warning, 1}),
@@ -257,7 +290,8 @@ func deliveries() dashboard {
 			chart("Database errors", "Failed reads and writes of the queue per second.", "ops",
 				over("sum by (instance) (rate(shortline_webhooks_errors_total"+win+"))", "{{instance}}")),
 			chart("Click events", "Clicks received for webhooks per second, and batches that could not be queued.", "ops",
-				over("sum(rate(shortline_hooks_clicks_total"+win+"))", "clicks"), over("sum(rate(shortline_hooks_errors_total"+win+"))", "errors")),
+				over("sum(rate(shortline_hooks_clicks_total"+win+"))", "clicks"),
+				over("sum(rate(shortline_hooks_errors_total"+win+"))", "errors")),
 		},
 	}
 }
@@ -285,7 +319,8 @@ func control() dashboard {
 		from: "now-3h", refresh: "15s", sources: []source{metrics}, variables: []variable{instances("shortline_api_requests_in_flight")},
 		panels: []panel{
 			stat("Requests", "API requests per second.", "reqps", over("sum(rate(shortline_api_requests_total"+route+win+"))", "")),
-			stat("Errors", "Share of requests with a 5xx status.", "percentunit", over("shortline:api_errors:ratio_rate5m", ""), step{good, 0},
+			stat("Errors", "Share of requests with a 5xx status.", "percentunit", over("shortline:api_errors:ratio_rate5m", ""),
+				step{good, 0},
 				step{warning, 0.01}, step{bad, 0.05}),
 			stat("p95", "95th percentile of request duration.", "s", over("shortline:api_duration_seconds:p95_5m", ""), step{good, 0},
 				step{warning, 0.5}, step{bad, 2}),
@@ -296,7 +331,8 @@ func control() dashboard {
 			codes,
 			chart("Duration", "Duration of requests: 50th, 95th and 99th percentile.", "s", slow("0.50"), slow("0.95"), slow("0.99")),
 			slowest, busiest, pool,
-			chart("Waiting for a connection", "Time that all requests together spent waiting for a database connection, per second.", "percentunit",
+			chart("Waiting for a connection", "Time that all requests together spent waiting for a database connection, per second.",
+				"percentunit",
 				over("sum by (pool) (rate(shortline_store_wait_seconds_total"+route+win+"))", "{{pool}}")),
 			chart("Rate-limited requests", "Requests rejected per second, by rate limit.", "reqps",
 				over("sum by (limit) (rate(shortline_api_rate_limited_total"+route+win+"))", "{{limit}}")),

@@ -149,13 +149,15 @@ func (p panel) options() object {
 			"orientation": "auto"}
 	case "barchart":
 		return object{
-			"orientation": "horizontal", "showValue": "auto", "stacking": "none", "barWidth": 0.8, "groupWidth": 0.7, "xTickLabelRotation": 0,
-			"legend":  object{"displayMode": "list", "placement": "bottom", "showLegend": false, "calcs": []string{}},
-			"tooltip": object{"mode": "single", "sort": "none"},
+			"orientation": "horizontal", "showValue": "auto", "stacking": "none", "barWidth": 0.8, "groupWidth": 0.7,
+			"xTickLabelRotation": 0,
+			"legend":             object{"displayMode": "list", "placement": "bottom", "showLegend": false, "calcs": []string{}},
+			"tooltip":            object{"mode": "single", "sort": "none"},
 		}
 	case "piechart":
 		return object{
-			"pieType": "donut", "displayLabels": []string{"percent"}, "reduceOptions": object{"calcs": []string{"lastNotNull"}, "fields": "",
+			"pieType": "donut", "displayLabels": []string{"percent"}, "reduceOptions": object{"calcs": []string{"lastNotNull"},
+				"fields": "",
 				"values": true},
 			"legend":  object{"displayMode": "table", "placement": "right", "showLegend": true, "values": []string{"value", "percent"}},
 			"tooltip": object{"mode": "single", "sort": "none"},
@@ -178,13 +180,15 @@ func world() object {
 		"layers": []any{
 			object{"type": "geojson", "name": "Countries", "tooltip": false, "config": object{
 				"src": "public/maps/countries.geojson", "rules": []any{},
-				"style": object{"color": object{"fixed": faint}, "opacity": 0.25, "lineWidth": 1, "size": object{"fixed": 5, "min": 2, "max": 15}},
+				"style": object{"color": object{"fixed": faint}, "opacity": 0.25, "lineWidth": 1,
+					"size": object{"fixed": 5, "min": 2, "max": 15}},
 			}},
 			object{"type": "markers", "name": "Clicks", "tooltip": true,
 				"location": object{"mode": "lookup", "lookup": "country", "gazetteer": "public/gazetteer/countries.json"},
 				"config": object{"showLegend": false, "style": object{
-					"size": object{"field": "clicks", "fixed": 5, "min": 4, "max": 28}, "color": object{"field": "clicks", "fixed": calm}, "opacity": 0.6,
-					"symbol": object{"mode": "fixed", "fixed": "img/icons/marker/circle.svg"},
+					"size": object{"field": "clicks", "fixed": 5, "min": 4, "max": 28}, "color": object{"field": "clicks", "fixed": calm},
+					"opacity": 0.6,
+					"symbol":  object{"mode": "fixed", "fixed": "img/icons/marker/circle.svg"},
 				}}},
 		},
 	}

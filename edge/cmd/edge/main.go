@@ -83,7 +83,8 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 	}
 	traces, err := tracing.New(tracing.Config{
 		Settings: s.Tracing, Name: "shortline-edge", Version: ops.Version, Registry: op.Registry, Logger: log,
-		Attributes: []attribute.KeyValue{attribute.String("service.instance.id", s.Edge.Name), attribute.String("cloud.region", s.Edge.Region)},
+		Attributes: []attribute.KeyValue{attribute.String("service.instance.id", s.Edge.Name),
+			attribute.String("cloud.region", s.Edge.Region)},
 	})
 	if err != nil {
 		return err

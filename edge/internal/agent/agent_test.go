@@ -155,8 +155,9 @@ func TestAgent_refuses_a_bad_document_whole(t *testing.T) {
 		alter func(s *source) // under its lock
 		says  string
 	}{
-		"cut":     {spoil: func(doc []byte) (io.Reader, error) { return bytes.NewReader(doc[:len(doc)-3]), nil }, says: "cut off"},
-		"flipped": {spoil: func(doc []byte) (io.Reader, error) { doc[len(doc)/2] ^= 1; return bytes.NewReader(doc), nil }, says: "snapshot: "},
+		"cut": {spoil: func(doc []byte) (io.Reader, error) { return bytes.NewReader(doc[:len(doc)-3]), nil }, says: "cut off"},
+		"flipped": {spoil: func(doc []byte) (io.Reader, error) { doc[len(doc)/2] ^= 1; return bytes.NewReader(doc), nil },
+			says: "snapshot: "},
 		"of an older revision": {spoil: func([]byte) (io.Reader, error) { return bytes.NewReader(older.document()), nil },
 			says: "of revision 1, but 3 is served"},
 		"with few links": {alter: func(s *source) {

@@ -170,7 +170,8 @@ func TestSource_conforms(t *testing.T) {
 		return snapshottest.Plane{
 			Source: s,
 			Put: func(slug string) uint64 {
-				return s.put(link.Record{Num: uint64(slug[0])<<8 | uint64(len(slug)), Owner: 1, Key: slug, Destination: "https://example.com/"}).
+				return s.put(link.Record{Num: uint64(slug[0])<<8 | uint64(len(slug)), Owner: 1, Key: slug,
+					Destination: "https://example.com/"}).
 					Revision
 			},
 			Delete: func(slug string) uint64 { return s.drop(slug).Revision },

@@ -53,7 +53,8 @@ func (c Config) Validate() error {
 	wrong := len(list) == 0
 	for _, address := range list {
 		u, err := url.Parse(address)
-		wrong = wrong || err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" ||
+		wrong = wrong || err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+			u.RawQuery != "" ||
 			u.Fragment != ""
 	}
 	if wrong {

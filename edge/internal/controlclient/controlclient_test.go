@@ -100,7 +100,9 @@ func TestClient_refusals(t *testing.T) {
 		http.StatusNotFound, http.StatusPartialContent} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
 			t.Parallel()
-			elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
+			elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+				t.Error("a redirect was followed")
+			}))
 			defer elsewhere.Close()
 			c, _ := open(t, func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Location", elsewhere.URL)
@@ -116,7 +118,8 @@ func TestClient_refusals(t *testing.T) {
 				errs = append(errs, err)
 			}
 			for _, err := range errs {
-				if err == nil || !strings.Contains(err.Error(), fmt.Sprint(code)) || strings.Contains(err.Error(), token) || len(err.Error()) > 400 {
+				if err == nil || !strings.Contains(err.Error(), fmt.Sprint(code)) || strings.Contains(err.Error(), token) ||
+					len(err.Error()) > 400 {
 					t.Errorf("%v", err)
 				}
 			}

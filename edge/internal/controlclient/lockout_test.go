@@ -33,11 +33,13 @@ func TestClient_lockout_exchange(t *testing.T) {
 		}
 		io.WriteString(w, `{"next":9,"standings":[{"link":7,"from":"192.0.2.1","count":3,"agoMs":12,"mark":9,"later":true}]}`)
 	}, nil)
-	list, err := c.ReportAttempts(t.Context(), lockout.Report{Edge: "e", Clients: []lockout.Attempts{{Client: client, Count: 2, AgoMs: 40}}})
+	list, err := c.ReportAttempts(t.Context(),
+		lockout.Report{Edge: "e", Clients: []lockout.Attempts{{Client: client, Count: 2, AgoMs: 40}}})
 	if err != nil || !reflect.DeepEqual(list, []lockout.State{want}) {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if n, err := c.StateChanges(t.Context(), 5); err != nil || !reflect.DeepEqual(n, lockout.Changes{Next: 9, States: []lockout.State{want}}) {
+	if n, err := c.StateChanges(t.Context(), 5); err != nil ||
+		!reflect.DeepEqual(n, lockout.Changes{Next: 9, States: []lockout.State{want}}) {
 		t.Errorf("%+v, %v", n, err)
 	}
 	if n, err := c.StateChanges(t.Context(), 9); err != nil || n.Next != 9 || len(n.States) != 0 {

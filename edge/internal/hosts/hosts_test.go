@@ -200,12 +200,14 @@ func TestS3_withdrawn_names_survive(t *testing.T) {
 		known  bool
 	}{
 		// of an earlier release
-		{snapshot.Hosts{Full: true, Hosts: []snapshot.Host{host("a.example", 1)}, Conversions: &snapshot.Conversions{}}, "served - -", 1, false},
+		{snapshot.Hosts{Full: true, Hosts: []snapshot.Host{host("a.example", 1)}, Conversions: &snapshot.Conversions{}},
+			"served - -", 1, false},
 		{snapshot.Hosts{Gone: []string{"a.example"}, Withdrawn: []snapshot.Withdrawn{{Name: "a.example", Suspended: true}}},
 			"suspended - -", 0, false},
 		{snapshot.Hosts{Full: true, Hosts: []snapshot.Host{host("a.example", 1)}, Withdrawn: []snapshot.Withdrawn{{Name: "b.example"}}},
 			"served withdrawn -", 1, true},
-		{snapshot.Hosts{Gone: []string{"a.example"}, Withdrawn: []snapshot.Withdrawn{{Name: "a.example", Suspended: true}, {Name: "c.example"}}},
+		{snapshot.Hosts{Gone: []string{"a.example"}, Withdrawn: []snapshot.Withdrawn{{Name: "a.example", Suspended: true},
+			{Name: "c.example"}}},
 			"suspended withdrawn withdrawn", 0, true},
 		{snapshot.Hosts{Hosts: []snapshot.Host{host("a.example", 1)}, Gone: []string{"b.example"}}, "served - withdrawn", 1, true},
 	} {

@@ -42,7 +42,8 @@ func (a *deadLetters) put(name string, frame []byte) (path string, err error) {
 		return path, nil
 	}
 	if a.files >= maxAside {
-		return "", fmt.Errorf("%s already has the maximum of %d files: the topic rejects all clicks; repair the topic and move the files away",
+		return "", fmt.Errorf(
+			"%s already has the maximum of %d files: the topic rejects all clicks; repair the topic and move the files away",
 			a.dir, a.files)
 	}
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {

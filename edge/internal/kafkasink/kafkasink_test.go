@@ -42,8 +42,9 @@ func cluster(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 
 func open(t *testing.T, c *kfake.Cluster, dir string) *kafkasink.Sink {
 	t.Helper()
-	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: dir, Timeout: time.Minute,
-		Logger: quiet})
+	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: dir,
+		Timeout: time.Minute,
+		Logger:  quiet})
 	testkit.Must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -62,7 +63,8 @@ func batch(lane click.Lane, first uint64, n, size int) *click.Batch {
 		for j := range text {
 			text[j] = ' ' + byte(rng.IntN(95))
 		}
-		b.Records = click.AppendRecord(b.Records, &click.Event{Seq: first + uint64(i), Time: 1, Link: first + uint64(i), Referer: string(text)})
+		b.Records = click.AppendRecord(b.Records, &click.Event{Seq: first + uint64(i), Time: 1, Link: first + uint64(i),
+			Referer: string(text)})
 	}
 	return b
 }

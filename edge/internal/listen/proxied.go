@@ -106,7 +106,8 @@ func parseProxy(b []byte) (from netip.AddrPort, n int, err error) {
 		return parseV1(b)
 	case bytes.HasPrefix(b, []byte(proxyV2)):
 		return parseV2(b)
-	case strings.HasPrefix(proxyV1, string(b[:min(len(b), len(proxyV1))])), strings.HasPrefix(proxyV2, string(b[:min(len(b), len(proxyV2))])):
+	case strings.HasPrefix(proxyV1, string(b[:min(len(b), len(proxyV1))])),
+		strings.HasPrefix(proxyV2, string(b[:min(len(b), len(proxyV2))])):
 		return from, 0, errShortProxy
 	}
 	return from, 0, errNoProxy

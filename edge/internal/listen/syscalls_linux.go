@@ -58,7 +58,8 @@ func poll(poller uintptr, events []unix.EpollEvent) (n int, errno syscall.Errno)
 }
 
 func control(poller, operation, fd int, event *unix.EpollEvent) syscall.Errno {
-	_, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(poller), uintptr(operation), uintptr(fd), uintptr(unsafe.Pointer(event)), 0, 0)
+	_, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(poller), uintptr(operation), uintptr(fd),
+		uintptr(unsafe.Pointer(event)), 0, 0)
 	return errno
 }
 

@@ -349,7 +349,8 @@ func TestVisits_many_at_once(t *testing.T) {
 	t.Parallel()
 	v := visitable(t, 1000, patientTimeouts, "")
 	const size, requests = 1 << 10, 64
-	request := "GET /visit HTTP/1.1\r\nHost: h\r\nX: " + strings.Repeat("x", size-len("GET /visit HTTP/1.1\r\nHost: h\r\nX: \r\n\r\n")) + "\r\n\r\n"
+	request := "GET /visit HTTP/1.1\r\nHost: h\r\nX: " + strings.Repeat("x", size-len("GET /visit HTTP/1.1\r\nHost: h\r\nX: \r\n\r\n")) +
+		"\r\n\r\n"
 	conn := v.dial()
 	if _, err := io.WriteString(conn, strings.Repeat(request, requests)); err != nil {
 		t.Fatal(err)

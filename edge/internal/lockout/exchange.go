@@ -69,7 +69,8 @@ func (t *Table) repeat(ctx context.Context, operation string, signal <-chan stru
 				level = slog.LevelInfo // not Warn: package agent warns if the control plane is down
 			}
 			pause = retries.Spread(failures)
-			t.cfg.Logger.Log(ctx, level, "lockout exchange failed", "operation", operation, "error", err, "failures", failures, "pause_seconds",
+			t.cfg.Logger.Log(ctx, level, "lockout exchange failed", "operation", operation, "error", err, "failures", failures,
+				"pause_seconds",
 				pause.Seconds())
 		}
 		if err != nil && signal != nil {

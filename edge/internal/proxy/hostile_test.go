@@ -111,7 +111,8 @@ func TestH1_SlowBodies(t *testing.T) {
 		defer conn.Close()
 		slow = append(slow, conn)
 		from := fmt.Sprintf("Test-Client: 203.0.113.%d\r\n", i)
-		head := []string{"Content-Length: 9000\r\n\r\n", "Content-Length: 900000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n2328\r\n"}[i%3]
+		head := []string{"Content-Length: 9000\r\n\r\n", "Content-Length: 900000\r\n\r\n",
+			"Transfer-Encoding: chunked\r\n\r\n2328\r\n"}[i%3]
 		if _, err := io.WriteString(conn, "POST /api/slow HTTP/1.1\r\nHost: x\r\n"+from+head+strings.Repeat("x", 5000)); err != nil {
 			t.Fatal(err)
 		}

@@ -261,7 +261,8 @@ func (p *Proxy) unanswered(ctx *fasthttp.RequestCtx, x *exchange, err error) {
 	var slow net.Error
 	switch {
 	case errors.As(err, &dial) && dial.Op == "dial", p.ctx.Err() != nil:
-		p.fail(ctx, fasthttp.StatusServiceUnavailable, "The control plane is not reachable at the moment. Links still work. Try again soon.")
+		p.fail(ctx, fasthttp.StatusServiceUnavailable,
+			"The control plane is not reachable at the moment. Links still work. Try again soon.")
 	case errors.As(err, &slow) && slow.Timeout():
 		p.fail(ctx, fasthttp.StatusGatewayTimeout, "The control plane took too long to answer.")
 	default:

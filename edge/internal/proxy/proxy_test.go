@@ -66,8 +66,9 @@ func TestProxy_owns_its_paths_and_what_lies_below(t *testing.T) {
 	testkit.Must(t, err)
 	defer p.Close()
 	for path, want := range map[string]bool{
-		"/": true, "/api": true, "/api/": true, "/api/urls": true, "/console/x": true, "/login": true, "/admin": true, "/static/app.js": true,
-		"/apix": false, "/abc": false, "/x/api": false, "": false, "/API": false,
+		"/": true, "/api": true, "/api/": true, "/api/urls": true, "/console/x": true, "/login": true, "/admin": true,
+		"/static/app.js": true,
+		"/apix":          false, "/abc": false, "/x/api": false, "": false, "/API": false,
 	} {
 		if got := p.Owns([]byte(path)); got != want {
 			t.Errorf("Owns(%q) = %v, want %v", path, got, want)
@@ -320,7 +321,8 @@ func TestProxy_an_answer_that_does_not_want_the_upload(t *testing.T) {
 		}
 		resp, err := http.ReadResponse(r, nil)
 		testkit.Must(t, err)
-		if body, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusRequestEntityTooLarge || string(body) != "too large" || resp.Close {
+		if body, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusRequestEntityTooLarge || string(body) != "too large" ||
+			resp.Close {
 			t.Errorf("answer = %d %q close %v", resp.StatusCode, body, resp.Close)
 		}
 	}

@@ -52,7 +52,8 @@ func hotLinks() []link.Record {
 		known,
 		{Key: "kept", Destination: "https://example.com/", ABTesting: true, Variants: variants, Stickiness: link.StickyCookie},
 		{Key: "tsplit", Destination: "https://example.com/", ABTesting: true, Variants: variants, TrackConversions: true},
-		{Key: "tracked", Destination: "https://example.com/", TrackConversions: true, SmartRouting: true, Rules: rules, ClickParameter: "cid"},
+		{Key: "tracked", Destination: "https://example.com/", TrackConversions: true, SmartRouting: true, Rules: rules,
+			ClickParameter: "cid"},
 	}
 }
 

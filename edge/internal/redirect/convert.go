@@ -267,5 +267,6 @@ func decodeStrictly(body []byte, v any) error {
 }
 
 func blank(i *conversion.Item) bool {
-	return i.ClickID == "" && i.Name == "" && i.Value == nil && i.Currency == "" && i.ExternalID == "" && i.OccurredAt == "" && !i.Repeatable
+	return i.ClickID == "" && i.Name == "" && i.Value == nil && i.Currency == "" && i.ExternalID == "" && i.OccurredAt == "" &&
+		!i.Repeatable
 }

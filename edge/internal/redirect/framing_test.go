@@ -66,7 +66,8 @@ func TestM4_Framing_of_links(t *testing.T) {
 			got, answers := w.packets(packets)
 			before := strings.Count(strings.Join(packets, ""), good) - strings.Count(packets[len(packets)-1], request+good)
 			if want := before + 1; answers != want || !strings.Contains(got[strings.LastIndex(got, "HTTP/1.1 "):], "400 Bad Request") {
-				t.Errorf("%s as the last of %d packets: %d answers, want %d, the last of which is 400: %.3000q", name, len(packets), answers, want, got)
+				t.Errorf("%s as the last of %d packets: %d answers, want %d, the last of which is 400: %.3000q", name, len(packets),
+					answers, want, got)
 			}
 		}
 	}

@@ -42,7 +42,8 @@ func TestHostile_raw_requests(t *testing.T) {
 		"backslash":              {"GET /\\plain HTTP/1.1\r\n" + host + end, "404", true},
 		"huge header":            {"GET /plain HTTP/1.1\r\n" + host + "X: " + strings.Repeat("a", 9000) + "\r\n" + end, "431", true},
 		"huge target":            {"GET /" + strings.Repeat("a", 20000) + " HTTP/1.1\r\n" + host + end, "431", true},
-		"body on a GET":          {"GET /plain HTTP/1.1\r\n" + host + "Content-Length: 2000\r\n" + end + strings.Repeat("a", 2000), "413", true},
+		"body on a GET": {"GET /plain HTTP/1.1\r\n" + host + "Content-Length: 2000\r\n" + end + strings.Repeat("a", 2000),
+			"413", true},
 		"chunked body on a GET": {"GET /plain HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n" + end + "7d0\r\n" +
 			strings.Repeat("a", 2000) + "\r\n0\r\n\r\n", "413", true},
 		"small body on a GET": {"GET /plain HTTP/1.1\r\n" + host + "Content-Length: 5\r\n" + end + "hello", "302", true},
@@ -76,7 +77,8 @@ func TestHostile_random_requests(t *testing.T) {
 	for range testkit.Size(300, 3000) {
 		var b bytes.Buffer
 		b.WriteString(pick("GET", "HEAD", "POST", "PUT", "get", "", "G\x00T", "OPTIONS") + pick(" ", "  ", "\t", ""))
-		b.WriteString(pick("/", "//", "", "/plain", "/hidden/verify", "/social", "http://x/plain", "/plain/info", "*", "/%", "/%zz", "/presets"))
+		b.WriteString(pick("/", "//", "", "/plain", "/hidden/verify", "/social", "http://x/plain", "/plain/info", "*", "/%", "/%zz",
+			"/presets"))
 		b.WriteString(pick("", "?", "?a=%0d%0aInjected:1", "?utm_source=\r\nInjected: 1", "?utm_source=%00%ff&utm_source", "#x", "?&&==&",
 			"?\xff\xfe"))
 		b.WriteString(pick(" HTTP/1.1\r\n", " HTTP/1.0\r\n", " HTTP/9\r\n", "\r\n", " HTTP/1.1\n"))
@@ -85,7 +87,8 @@ func TestHostile_random_requests(t *testing.T) {
 				"Transfer-Encoding: chunked\r\n", ": x\r\n",
 				"Accept: text/html;q=\xff\r\n", "Accept: ,;,q=;=\r\n", "Cookie: \x01\r\n", " folded\r\n", "User-Agent: "+crawler+"\r\n",
 				"X-Forwarded-For: ,,[::\r\n", "Referer: \r\n",
-				"Expect: 100-continue\r\n", "Content-Type: application/json; =\r\n", "X-Request-ID: a\tb\r\n", "Accept-Language: *;q=9,,\r\n"))
+				"Expect: 100-continue\r\n", "Content-Type: application/json; =\r\n", "X-Request-ID: a\tb\r\n",
+				"Accept-Language: *;q=9,,\r\n"))
 		}
 		b.WriteString(pick("\r\n", "\r\n", "\n", "") + pick("", "abc", "0\r\n\r\n", "ffffffffffffffff\r\n", "password=x", `{"password":`))
 		request := b.Bytes()

@@ -55,7 +55,8 @@ func TestLink_redirects_with_its_code(t *testing.T) {
 		}
 		for _, method := range []string{"GET", "HEAD"} {
 			got := w.ask(method, "/coded?x=1", "")
-			if got.StatusCode != want || got.Header.Get("Location") != "https://example.com/a?x=1" || got.Header.Get("Cache-Control") != cache {
+			if got.StatusCode != want || got.Header.Get("Location") != "https://example.com/a?x=1" ||
+				got.Header.Get("Cache-Control") != cache {
 				t.Errorf("code %d, %s: %d %v", code, method, got.StatusCode, got.Header)
 			}
 		}
@@ -129,8 +130,9 @@ func TestLink_with_a_limit_counts_people(t *testing.T) {
 		}
 	}
 	for name, got := range map[string]answer{
-		"person": w.get("/limited"), "bot": w.get("/limited", "User-Agent", "Googlebot/2.1"), "crawler": w.get("/limited", "User-Agent", crawler),
-		"HEAD": w.ask("HEAD", "/limited", ""), "prefetch": w.get("/limited", "Sec-Purpose", "prefetch"),
+		"person": w.get("/limited"), "bot": w.get("/limited", "User-Agent", "Googlebot/2.1"),
+		"crawler": w.get("/limited", "User-Agent", crawler),
+		"HEAD":    w.ask("HEAD", "/limited", ""), "prefetch": w.get("/limited", "Sec-Purpose", "prefetch"),
 	} {
 		if got.StatusCode != 302 || got.Header.Get("Location") != over {
 			t.Errorf("%s after the limit: %d %v", name, got.StatusCode, got.Header)

@@ -62,7 +62,8 @@ func TestRules_by_address_query_and_date(t *testing.T) {
 		{"/sale", "203.0.113.9", true},
 	} {
 		got := w.get(c.target, "X-Forwarded-For", c.ip)
-		if yes := strings.HasPrefix(got.Header.Get("Location"), "https://yes.example/"); yes != c.want || got.StatusCode != http.StatusFound {
+		if yes := strings.HasPrefix(got.Header.Get("Location"), "https://yes.example/"); yes != c.want ||
+			got.StatusCode != http.StatusFound {
 			t.Errorf("%s from %s: %d %s", c.target, c.ip, got.StatusCode, got.Header.Get("Location"))
 		}
 		if got.Header["Set-Cookie"] != nil {
@@ -171,7 +172,8 @@ func TestPercentage_is_steady(t *testing.T) {
 	chosen, moved := 0, 0
 	const visitors = 400
 	for i := range visitors {
-		headers := []string{"X-Forwarded-For", fmt.Sprintf("10.%d.%d.1", i/200, i%200), "User-Agent", fmt.Sprint("Mozilla/5.0 browser ", i%7)}
+		headers := []string{"X-Forwarded-For", fmt.Sprintf("10.%d.%d.1", i/200, i%200), "User-Agent",
+			fmt.Sprint("Mozilla/5.0 browser ", i%7)}
 		where := edges[0].get("/half", headers...).Header.Get("Location")
 		if where == "https://yes.example/" {
 			chosen++

@@ -31,8 +31,9 @@ func samples() []link.Record {
 		{Key: "hidden", Destination: "https://example.com/hidden", Preview: preview, PasswordHash: secret(), Title: "Plans"},
 		{Key: "hiddenoff", Destination: "https://example.com/hidden", PasswordHash: secret(), Inactive: true},
 		{Key: "presets", Destination: "https://example.com/p", UTM: link.UTM{Source: "news", Medium: "mail"}},
-		{Key: "routed", Destination: "https://example.com/orig", Default: "https://example.com/default", SmartRouting: true, Rules: []link.Rule{
-			ruleFor(1, "https://m.example.com/", onPhone), ruleFor(2, "https://never.example.com/", onPhone)}},
+		{Key: "routed", Destination: "https://example.com/orig", Default: "https://example.com/default", SmartRouting: true,
+			Rules: []link.Rule{
+				ruleFor(1, "https://m.example.com/", onPhone), ruleFor(2, "https://never.example.com/", onPhone)}},
 		{Key: "routedoff", Destination: "https://example.com/orig", Default: "https://example.com/default",
 			Rules: []link.Rule{ruleFor(1, "https://m.example.com/", onPhone)}},
 		{Key: "both", Destination: "https://example.com/orig", Default: "https://example.com/default", SmartRouting: true, ABTesting: true,
@@ -79,7 +80,8 @@ func TestRedirect_every_row(t *testing.T) {
 			holds: `property="og:title" content="See this"`},
 		{name: "crawler, no preview", target: "/plain", headers: []string{"User-Agent", crawler}, status: 302,
 			location: "https://example.com/a%2Fb//c/../d?x=1#frag", click: true},
-		{name: "crawler, password", target: "/hidden", headers: []string{"User-Agent", crawler}, status: 200, holds: `action="/hidden/verify"`},
+		{name: "crawler, password", target: "/hidden", headers: []string{"User-Agent", crawler}, status: 200,
+			holds: `action="/hidden/verify"`},
 		{name: "browser, preview", target: "/social", status: 302, location: "https://example.com/social", click: true},
 		{name: "password", target: "/hidden", status: 200, holds: `action="/hidden/verify"`},
 		{name: "password, wrong before", target: "/hidden?error=invalid_password", status: 200, holds: `role="alert"`},
@@ -87,14 +89,17 @@ func TestRedirect_every_row(t *testing.T) {
 		{name: "presets", target: "/presets", status: 302, location: "https://example.com/p?utm_source=news&utm_medium=mail", click: true},
 		{name: "presets, overridden", target: "/presets?utm_source=me&q=1", status: 302,
 			location: "https://example.com/p?utm_source=me&utm_medium=mail&q=1", click: true},
-		{name: "query passed on", target: "/plain?x=2&y=3", status: 302, location: "https://example.com/a%2Fb//c/../d?x=1&y=3#frag", click: true},
+		{name: "query passed on", target: "/plain?x=2&y=3", status: 302, location: "https://example.com/a%2Fb//c/../d?x=1&y=3#frag",
+			click: true},
 		{name: "first rule that matches", target: "/routed", headers: []string{"User-Agent", phone}, status: 302,
 			location: "https://m.example.com/", click: true, rule: 1},
 		{name: "no rule, default", target: "/routed", status: 302, location: "https://example.com/default", click: true},
-		{name: "routing off", target: "/routedoff", headers: []string{"User-Agent", phone}, status: 302, location: "https://example.com/orig",
-			click: true},
-		{name: "rule before variant", target: "/both", headers: []string{"User-Agent", phone}, status: 302, location: "https://m.example.com/",
-			click: true, rule: 1},
+		{name: "routing off", target: "/routedoff", headers: []string{"User-Agent", phone}, status: 302,
+			location: "https://example.com/orig",
+			click:    true},
+		{name: "rule before variant", target: "/both", headers: []string{"User-Agent", phone}, status: 302,
+			location: "https://m.example.com/",
+			click:    true, rule: 1},
 		{name: "variant after rules", target: "/both", status: 302, location: "https://v.example.com/", click: true, variant: 9},
 		{name: "weights all 0", target: "/zeros", status: 302, location: "https://example.com/default", click: true},
 		{name: "A/B off", target: "/aboff", status: 302, location: "https://example.com/orig", click: true},
@@ -170,7 +175,8 @@ func TestRedirect_click_carries_raw_facts(t *testing.T) {
 		"X-Forwarded-For", "1.2.3.4, 198.51.100.9", "Sec-Purpose", "prefetch;prerender")
 	e := w.clicks(1)[0]
 	want := link.UTM{Source: "mé", Medium: "mail", Term: "a b"}
-	if e.UserAgent != phone || e.Referer != "https://from.test/x" || e.AcceptLanguage != "de-CH,de;q=0.8" || e.IP.String() != "198.51.100.9" ||
+	if e.UserAgent != phone || e.Referer != "https://from.test/x" || e.AcceptLanguage != "de-CH,de;q=0.8" ||
+		e.IP.String() != "198.51.100.9" ||
 		!e.Prefetch || e.UTM != want || e.Time != epoch.UnixMilli() || e.Link != 8 {
 		t.Errorf("click = %+v", e)
 	}
@@ -214,14 +220,16 @@ func TestRedirect_errors_are_pages_for_browsers(t *testing.T) {
 		t.Errorf("page = %d %q %s", a.StatusCode, a.Header.Get("Content-Type"), a.body)
 	}
 	for name, want := range map[string]string{
-		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer", "Cache-Control": "private, no-store",
+		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+		"Cache-Control": "private, no-store",
 	} {
 		if got := a.Header.Get(name); got != want {
 			t.Errorf("%s = %q, want %q", name, got, want)
 		}
 	}
 	csp := a.Header.Get("Content-Security-Policy")
-	if !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "img-src https://cdn.test;") || strings.Contains(csp, "unsafe") {
+	if !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "img-src https://cdn.test;") ||
+		strings.Contains(csp, "unsafe") {
 		t.Errorf("policy = %q", csp)
 	}
 	if a.Header.Get("X-Request-ID") == "" {
@@ -243,7 +251,8 @@ func TestRedirect_methods(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, samples())
 	for _, c := range []struct{ method, target, allow string }{
-		{"POST", "/plain", "GET, HEAD"}, {"DELETE", "/plain", "GET, HEAD"}, {"GET", "/hidden/verify", "POST"}, {"PUT", "/hidden/verify", "POST"},
+		{"POST", "/plain", "GET, HEAD"}, {"DELETE", "/plain", "GET, HEAD"}, {"GET", "/hidden/verify", "POST"},
+		{"PUT", "/hidden/verify", "POST"},
 		{"POST", "/plain/info", "GET, HEAD"}, {"POST", "/robots.txt", "GET, HEAD"},
 	} {
 		if a := w.ask(c.method, c.target, ""); a.StatusCode != 405 || a.Header.Get("Allow") != c.allow {
@@ -330,7 +339,8 @@ func TestRedirect_fixed_paths(t *testing.T) {
 func TestRedirect_own_text_is_inert(t *testing.T) {
 	t.Parallel()
 	for i, evil := range []string{
-		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' autofocus onfocus=alert(1) x='`, `</title><script>alert(1)</script>`,
+		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' autofocus onfocus=alert(1) x='`,
+		`</title><script>alert(1)</script>`,
 		`javascript:alert(1)`, "a\u2028b\x00c", `{{.Brand}}`, `</style><script>alert(1)</script>`,
 		`"><meta http-equiv="refresh" content="0;url=//evil.test">`,
 	} {
@@ -365,7 +375,8 @@ func TestRedirect_own_host(t *testing.T) {
 	t.Parallel()
 	for base, cases := range map[string]map[string]int{
 		"https://sho.rt": {
-			"http://sho.rt/x": 508, "https://SHO.RT:8443/x": 508, "https://a:b@sho.rt./": 508, "https://sho.rt?x": 508, "https://sho.rt#x": 508,
+			"http://sho.rt/x": 508, "https://SHO.RT:8443/x": 508, "https://a:b@sho.rt./": 508, "https://sho.rt?x": 508,
+			"https://sho.rt#x":  508,
 			"https://nosho.rt/": 302, "https://sho.rt.evil.test/": 302, "https://evil.test/sho.rt": 302, "https://evil.test/@sho.rt": 302,
 			"https://x.sho.rt/": 302,
 		},

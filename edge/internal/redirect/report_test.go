@@ -58,7 +58,8 @@ func reportWorld(t *testing.T) (*world, *reportRecorder) {
 
 func post(w *world, path, body string, headers ...string) answer {
 	w.t.Helper()
-	return w.ask("POST", path, body, append([]string{"Content-Type", "application/x-www-form-urlencoded", "Accept", browser}, headers...)...)
+	return w.ask("POST", path, body, append([]string{"Content-Type", "application/x-www-form-urlencoded", "Accept", browser},
+		headers...)...)
 }
 
 func TestReport_form(t *testing.T) {
@@ -98,7 +99,8 @@ func TestReport_refused(t *testing.T) {
 	t.Parallel()
 	w, d := reportWorld(t)
 	a := post(w, "/abc/report", url.Values{"text": {`"><script>alert(1)</script>`}, "email": {"nobody"}}.Encode())
-	if a.StatusCode != 400 || !strings.Contains(a.body, "Choose a reason.") || !strings.Contains(a.body, "This is not an e-mail address.") ||
+	if a.StatusCode != 400 || !strings.Contains(a.body, "Choose a reason.") ||
+		!strings.Contains(a.body, "This is not an e-mail address.") ||
 		!strings.Contains(a.body, "&lt;script&gt;") || strings.Contains(a.body, "<script>") {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
@@ -136,8 +138,9 @@ func TestReport_limits_and_faults(t *testing.T) {
 		abuse.ErrUnknown: 404} {
 		d.fail(fault)
 		a := post(w, "/abc/report", "reason=SPAM&text=keep+this")
-		if a.StatusCode != want || want == 503 && (!strings.Contains(a.body, "keep this") || !strings.Contains(a.body, "could not be sent") ||
-			a.Header.Get("Retry-After") == "") {
+		if a.StatusCode != want || want == 503 &&
+			(!strings.Contains(a.body, "keep this") || !strings.Contains(a.body, "could not be sent") ||
+				a.Header.Get("Retry-After") == "") {
 			t.Errorf("%v: %d %s", fault, a.StatusCode, a.body)
 		}
 	}

@@ -63,7 +63,8 @@ func TestF1_crawlers_may_fetch_pictures_of_previews(t *testing.T) {
 	w := newWorld(t, nil, withHosts(t, acme))
 	for _, host := range []string{"sho.rt", "go.acme.com"} {
 		robots := w.get("/robots.txt", "Host", host)
-		for _, name := range []string{"Twitterbot", "LinkedInBot", "facebookexternalhit", "Slackbot", "Discordbot", "Pinterestbot", "Googlebot"} {
+		for _, name := range []string{"Twitterbot", "LinkedInBot", "facebookexternalhit", "Slackbot", "Discordbot", "Pinterestbot",
+			"Googlebot"} {
 			for path, want := range map[string]bool{
 				"/ogx": true, "/api/og-images/og-images%2F0197%2F1.webp": true, "/api/og-images/x.png?v=1": true,
 				"/api/urls": false, "/api/": false, "/api/og-images": false, "/api/og-imagesx/1": false,

@@ -45,7 +45,8 @@ func TestChallenges_are_not_limited(t *testing.T) {
 			c.RateLimit, c.StrictHosts, c.TLS = 2, true, true
 		})
 	for range 5 {
-		if got := w.get("/.well-known/acme-challenge/tok", "Host", "sho.rt:80"); got.StatusCode != http.StatusOK || got.body != "tok.thumb" {
+		if got := w.get("/.well-known/acme-challenge/tok", "Host", "sho.rt:80"); got.StatusCode != http.StatusOK ||
+			got.body != "tok.thumb" {
 			t.Errorf("%d %q", got.StatusCode, got.body)
 		}
 	}

@@ -44,9 +44,11 @@ func TestSite_has_links_of_its_own(t *testing.T) {
 		{Key: link.Key(37, "autumn"), Destination: "https://example.com/bare"},
 	}, withHosts(t, acme, bare))
 	for host, want := range map[string]string{
-		"sho.rt": "https://example.com/default", "unknown.example": "https://example.com/default", "127.0.0.1": "https://example.com/default",
-		"go.acme.com": "https://example.com/acme", "GO.ACME.COM:8080": "https://example.com/acme", "go.acme.com.": "https://example.com/acme",
-		"go.bare.com": "",
+		"sho.rt": "https://example.com/default", "unknown.example": "https://example.com/default",
+		"127.0.0.1":   "https://example.com/default",
+		"go.acme.com": "https://example.com/acme", "GO.ACME.COM:8080": "https://example.com/acme",
+		"go.acme.com.": "https://example.com/acme",
+		"go.bare.com":  "",
 	} {
 		got := w.ask("GET", "/spring", "", "Host", host)
 		if want == "" && got.StatusCode == http.StatusNotFound {
@@ -77,7 +79,8 @@ func TestSite_redirects_other_visitors(t *testing.T) {
 	counts := missing.New(missing.Config{Every: time.Nanosecond})
 	w := newWorld(t, []link.Record{
 		{Key: link.Key(36, "over"), Destination: "https://example.com/", ExpiresAt: epoch.UnixMilli() - 1},
-		{Key: link.Key(36, "own"), Destination: "https://example.com/", ExpiresAt: epoch.UnixMilli() - 1, ExpiredURL: "https://example.com/own"},
+		{Key: link.Key(36, "own"), Destination: "https://example.com/", ExpiresAt: epoch.UnixMilli() - 1,
+			ExpiredURL: "https://example.com/own"},
 		{Key: link.Key(36, "off"), Destination: "https://example.com/", Inactive: true},
 		{Key: link.Key(36, "later"), Destination: "https://example.com/", StartsAt: epoch.UnixMilli() + 1000},
 		{Key: link.Key(37, "over"), Destination: "https://example.com/", ExpiresAt: epoch.UnixMilli() - 1},
@@ -184,7 +187,8 @@ func TestStrict_hosts(t *testing.T) {
 		{"sho.rt", "/spring", 302}, {"SHO.rt:443", "/spring", 302}, {"sho.rt.", "/spring", 302}, {"go.acme.com", "/spring", 302},
 		{"other.example", "/spring", 421}, {"other.example", "/spring/info", 421}, {"other.example", "/", 421},
 		{"other.example", "/nothing", 421},
-		{"10.0.0.1", "/healthz", 200}, {"10.0.0.1:8080", "/readyz", 200}, {"xsho.rt", "/spring", 421}, {"sho.rt.evil.example", "/spring", 421},
+		{"10.0.0.1", "/healthz", 200}, {"10.0.0.1:8080", "/readyz", 200}, {"xsho.rt", "/spring", 421},
+		{"sho.rt.evil.example", "/spring", 421},
 	} {
 		if got := w.ask("GET", c.path, "", "Host", c.host); got.StatusCode != c.status {
 			t.Errorf("%s%s: %d, want %d", c.host, c.path, got.StatusCode, c.status)
@@ -234,7 +238,8 @@ func TestSite_pages_show_the_brand(t *testing.T) {
 func TestLow_logos_of_pages_name_one_host(t *testing.T) {
 	t.Parallel()
 	wide := []snapshot.Host{
-		{Name: "go.wide1.com", Domain: 41, BrandLogo: "https://*"}, {Name: "go.wide2.com", Domain: 42, BrandLogo: "https://*.example.com/x"},
+		{Name: "go.wide1.com", Domain: 41, BrandLogo: "https://*"},
+		{Name: "go.wide2.com", Domain: 42, BrandLogo: "https://*.example.com/x"},
 		{Name: "go.wide3.com", Domain: 43, BrandLogo: "https://a;script-src/x"},
 		{Name: "go.wide4.com", Domain: 44, BrandLogo: "https://example.com:*/x"},
 	}

@@ -71,7 +71,8 @@ func (h *Handler) stop(ctx *fasthttp.RequestCtx, e *table.Entry, k decision.Outc
 // ended answers for a link that has expired or is exhausted. Visitors and password forms are redirected to the link's
 // ExpiredURL or else the domain's. Programs that ask for info, or send a password as JSON, get 410.
 func (h *Handler) ended(ctx *fasthttp.RequestCtx, r *link.Record, t target) {
-	forms := len(t.rest) == 0 || ctx.IsPost() && bytes.HasPrefix(ctx.Request.Header.ContentType(), []byte("application/x-www-form-urlencoded"))
+	forms := len(t.rest) == 0 || ctx.IsPost() && bytes.HasPrefix(ctx.Request.Header.ContentType(),
+		[]byte("application/x-www-form-urlencoded"))
 	to := r.ExpiredURL
 	if to == "" && t.site != nil {
 		to = t.site.ExpiredURL

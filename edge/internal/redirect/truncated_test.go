@@ -17,9 +17,11 @@ func TestH2_RulesSeeWhatTheClickKeeps(t *testing.T) {
 		most      int
 		request   func(w *world, value string) answer
 	}{
-		"referer":         {"referer", click.MaxReferer, func(w *world, v string) answer { return w.get("/xyz", "Referer", v) }},
-		"Accept-Language": {"language", click.MaxAcceptLanguage, func(w *world, v string) answer { return w.get("/xyz", "Accept-Language", v) }},
-		"utm_campaign":    {"utm_campaign", click.MaxUTM, func(w *world, v string) answer { return w.get("/xyz?utm_campaign=" + v) }},
+		"referer": {"referer", click.MaxReferer, func(w *world, v string) answer { return w.get("/xyz", "Referer", v) }},
+		"Accept-Language": {"language", click.MaxAcceptLanguage, func(w *world, v string) answer {
+			return w.get("/xyz", "Accept-Language", v)
+		}},
+		"utm_campaign": {"utm_campaign", click.MaxUTM, func(w *world, v string) answer { return w.get("/xyz?utm_campaign=" + v) }},
 		"escaped utm": {"utm_term", click.MaxUTM, func(w *world, v string) answer {
 			return w.get("/xyz?utm_term=%61" + url.QueryEscape(v[1:]))
 		}},
@@ -28,7 +30,8 @@ func TestH2_RulesSeeWhatTheClickKeeps(t *testing.T) {
 			t.Parallel()
 			const needle = "needle"
 			w := newWorld(t, []link.Record{{Key: "xyz", Destination: "https://example.com/", SmartRouting: true, Rules: []link.Rule{
-				ruleFor(1, "https://found.example/", `{"operator":"AND","conditions":[{"type":"`+c.condition+`","operator":"ends_with","value":"`+
+				ruleFor(1, "https://found.example/", `{"operator":"AND","conditions":[{"type":"`+c.condition+
+					`","operator":"ends_with","value":"`+
 					needle+`"}]}`)}}})
 			for spare, want := range map[int]bool{0: true, -1: false} {
 				before := c.most - len(needle) - spare

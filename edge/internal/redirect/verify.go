@@ -110,7 +110,9 @@ func (h *Handler) check(ctx *fasthttp.RequestCtx, r *link.Record, password []byt
 			return false, true
 		}
 		var err error
-		right, wait, err = h.hasher.compare(a, func() time.Time { return h.now(ctx) }, func() time.Duration { return try.Recheck(h.now(ctx)) })
+		right, wait, err = h.hasher.compare(a, func() time.Time { return h.now(ctx) }, func() time.Duration {
+			return try.Recheck(h.now(ctx))
+		})
 		switch {
 		case err != nil:
 			try.Cancel()

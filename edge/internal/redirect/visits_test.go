@@ -107,15 +107,21 @@ func TestVisits_answer_like_the_server(t *testing.T) {
 	w := newTwins(t)
 	inLoop := 0
 	for _, slug := range []string{
-		"plain", "off", "expired", "social", "hidden", "presets", "routed", "both", "zeros", "loop", "known", "nothing", "healthz", "readyz",
-		"lines", "code0", "code1", "code2", "code3", "plain?a=1&utm_source=%41", "hidden?error=invalid_password", "plain/info", "ab", "plain#x", "pl%61in",
+		"plain", "off", "expired", "social", "hidden", "presets", "routed", "both", "zeros", "loop", "known", "nothing",
+		"healthz", "readyz",
+		"lines", "code0", "code1", "code2", "code3", "plain?a=1&utm_source=%41", "hidden?error=invalid_password", "plain/info", "ab",
+		"plain#x", "pl%61in",
 	} {
 		for _, method := range []string{"GET", "HEAD", "POST", "get"} {
 			for _, header := range []string{
-				"Host: sho.rt", "Host: sho.rt:8080\r\nConnection: close", "host:sho.rt\r\nconnection: Keep-Alive", "Host: [::1]", "Host: a b", "X: y",
-				"Host: sho.rt\r\nUser-Agent: " + phone, "Host: sho.rt\r\nUser-Agent: " + crawler, "Host: sho.rt\r\nUser-Agent:\r\nUser-Agent: x",
-				"Host: sho.rt\r\nAccept: " + browser + "\r\nAccept: application/json\r\nX-Request-ID: 17", "Host: sho.rt\r\nX-Request-ID: a b",
-				"Host: sho.rt\r\nCookie: a=b; sl_v=0123456789abcdef\r\nDNT: 1", "Host: sho.rt\r\nX-Forwarded-For: 1.2.3.4\r\nX-Real-IP: ::1",
+				"Host: sho.rt", "Host: sho.rt:8080\r\nConnection: close", "host:sho.rt\r\nconnection: Keep-Alive", "Host: [::1]",
+				"Host: a b", "X: y",
+				"Host: sho.rt\r\nUser-Agent: " + phone, "Host: sho.rt\r\nUser-Agent: " + crawler,
+				"Host: sho.rt\r\nUser-Agent:\r\nUser-Agent: x",
+				"Host: sho.rt\r\nAccept: " + browser + "\r\nAccept: application/json\r\nX-Request-ID: 17",
+				"Host: sho.rt\r\nX-Request-ID: a b",
+				"Host: sho.rt\r\nCookie: a=b; sl_v=0123456789abcdef\r\nDNT: 1",
+				"Host: sho.rt\r\nX-Forwarded-For: 1.2.3.4\r\nX-Real-IP: ::1",
 				"Host: sho.rt\r\nHost: sho.rt", "Host: sho.rt\r\nContent-Length: 0", "Host: sho.rt\r\nExpect: 100-continue",
 				"Host: sho.rt\r\nTrailer: X",
 				"Host: sho.rt\r\nConnection: upgrade\r\nUpgrade: websocket", "Host: sho.rt\r\nA: \x7f", "Host: sho.rt\r\nA: \x01",
@@ -146,15 +152,20 @@ func TestVisits_answer_like_the_server_at_random(t *testing.T) {
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 1))
 	pick := func(from []string) string { return from[random.IntN(len(from))] }
-	slugs := []string{"plain", "off", "social", "hidden", "presets", "routed", "both", "known", "nothing", "code1", "code3", "healthz", "plain/info"}
+	slugs := []string{"plain", "off", "social", "hidden", "presets", "routed", "both", "known", "nothing", "code1", "code3", "healthz",
+		"plain/info"}
 	names := []string{
-		"Host", "host", "HOST", "User-Agent", "user-agent", "Accept", "Accept-Language", "Accept-Encoding", "Referer", "Connection", "Cookie",
-		"X-Forwarded-For", "X-Real-IP", "X-Request-ID", "X-Forwarded-Proto", "Sec-Purpose", "Purpose", "X-Moz", "X-Purpose", "DNT", "Sec-GPC",
+		"Host", "host", "HOST", "User-Agent", "user-agent", "Accept", "Accept-Language", "Accept-Encoding", "Referer",
+		"Connection", "Cookie",
+		"X-Forwarded-For", "X-Real-IP", "X-Request-ID", "X-Forwarded-Proto", "Sec-Purpose", "Purpose", "X-Moz", "X-Purpose",
+		"DNT", "Sec-GPC",
 		"Content-Length", "Transfer-Encoding", "Expect", "Trailer", "TE", "Upgrade", "Content-Type", "Keep-Alive", "Proxy-Connection", "A",
 	}
 	values := []string{
-		"sho.rt", "sho.rt:80", "", "a", "close", "keep-alive", "Close", "upgrade", "close, TE", phone, crawler, browser, "de-CH,de;q=0.9", "1", "0",
-		"prefetch", "preview", "203.0.113.7", "203.0.113.7, 10.0.0.1", "::1", "https", "sl_v=0123456789abcdef", "a=b; sl_v=0123456789abcdef; c=d",
+		"sho.rt", "sho.rt:80", "", "a", "close", "keep-alive", "Close", "upgrade", "close, TE", phone, crawler, browser,
+		"de-CH,de;q=0.9", "1", "0",
+		"prefetch", "preview", "203.0.113.7", "203.0.113.7, 10.0.0.1", "::1", "https", "sl_v=0123456789abcdef",
+		"a=b; sl_v=0123456789abcdef; c=d",
 		"https://news.test/a?b=c", "application/json", "text/html;q=0.1,application/json", "é", "\xff", "\x7f", "a\tb", "a\rb", "chunked",
 		strings.Repeat("x", 700),
 	}
@@ -162,7 +173,8 @@ func TestVisits_answer_like_the_server_at_random(t *testing.T) {
 	inLoop := 0
 	for range testkit.Size(20_000, 1_000_000) {
 		var b bytes.Buffer
-		b.WriteString(pick([]string{"GET ", "GET ", "GET ", "HEAD "}) + "/" + pick(slugs) + pick([]string{"", "", "?a=1", "?utm_source=%41&b"}))
+		b.WriteString(pick([]string{"GET ", "GET ", "GET ", "HEAD "}) + "/" + pick(slugs) +
+			pick([]string{"", "", "?a=1", "?utm_source=%41&b"}))
 		b.WriteString(" HTTP/1.1\r\n")
 		if random.IntN(8) > 0 {
 			b.WriteString("Host:" + pick(spaces) + "sho.rt\r\n")

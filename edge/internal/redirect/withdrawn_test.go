@@ -83,14 +83,16 @@ var kinds = []kind{
 func TestS3_S4_names_out_of_service_lead_nowhere(t *testing.T) {
 	t.Parallel()
 	links := []link.Record{
-		{Key: "spring", Destination: "https://example.com/default"}, {Key: "locked", Destination: "https://example.com/", PasswordHash: secret()},
+		{Key: "spring", Destination: "https://example.com/default"}, {Key: "locked", Destination: "https://example.com/",
+			PasswordHash: secret()},
 		{Key: link.Key(36, "spring"), Destination: "https://example.com/acme"},
 		{Key: link.Key(36, "locked"), Destination: "https://example.com/acme", PasswordHash: secret()},
 	}
 	for strict, unknown := range map[bool]int{false: 0, true: http.StatusMisdirectedRequest} {
 		table := newHosts(t, acme)
 		table.Apply(&snapshot.Hosts{Withdrawn: []snapshot.Withdrawn{
-			{Name: "suspended.example", Suspended: true}, {Name: "withdrawn.example"}, {Name: "sho.rt", Suspended: true}, {Name: "app.example"},
+			{Name: "suspended.example", Suspended: true}, {Name: "withdrawn.example"}, {Name: "sho.rt", Suspended: true},
+			{Name: "app.example"},
 		}})
 		w := newWorld(t, links, withConsole(t), func(c *redirect.Config, d *redirect.Deps) {
 			c.StrictHosts, c.ConsoleURL = strict, "https://app.example/console"
@@ -115,7 +117,8 @@ func TestS3_S4_names_out_of_service_lead_nowhere(t *testing.T) {
 				if got.StatusCode != want && want != 0 {
 					t.Errorf("strict %v, %s %s%.40s: %d, want %d", strict, k.method, host, k.path, got.StatusCode, want)
 				}
-				if refuses && (got.Header.Get("Location") != "" || strings.Contains(got.body, "example.com") || strings.Contains(got.body, "console")) {
+				if refuses && (got.Header.Get("Location") != "" || strings.Contains(got.body, "example.com") ||
+					strings.Contains(got.body, "console")) {
 					t.Errorf("strict %v, %s %s%.40s leads to %q: %s", strict, k.method, host, k.path, got.Header.Get("Location"), got.body)
 				}
 			}

@@ -204,7 +204,8 @@ func (w *world) clicks(n int) []click.Event {
 				if !ok {
 					break
 				}
-				for _, s := range []*string{&e.UserAgent, &e.Referer, &e.AcceptLanguage, &e.UTM.Source, &e.UTM.Medium, &e.UTM.Campaign, &e.UTM.Term,
+				for _, s := range []*string{&e.UserAgent, &e.Referer, &e.AcceptLanguage, &e.UTM.Source, &e.UTM.Medium, &e.UTM.Campaign,
+					&e.UTM.Term,
 					&e.UTM.Content, &e.UTM.ID, &e.UTM.SourcePlatform} {
 					*s = strings.Clone(*s)
 				}

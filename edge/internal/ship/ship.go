@@ -205,7 +205,8 @@ func (s *Shipper) deliver(ctx context.Context, lane int, b *click.Batch) bool {
 		s.failures.Add(1)
 		if tries == 1 {
 			s.failing.Add(1)
-			s.log.Warn("click delivery failed, retrying", "epoch", b.Epoch, "lane", b.Lane.Lane, "first", b.First, "events", b.Count, "error", err)
+			s.log.Warn("click delivery failed, retrying", "epoch", b.Epoch, "lane", b.Lane.Lane, "first", b.First, "events", b.Count,
+				"error", err)
 		}
 		backoff.Sleep(ctx, backoff.Policy{First: s.cfg.RetryFirst, Most: s.cfg.RetryMost}.Delay(tries))
 	}

@@ -152,7 +152,8 @@ func openSpool(t testing.TB, cfg spool.Config) *spool.Spool {
 
 func newShipper(t testing.TB, s *spool.Spool, sink click.Sink) *ship.Shipper {
 	t.Helper()
-	sh, err := ship.New(ship.Config{Linger: time.Millisecond, BatchEvents: 50, RetryFirst: time.Millisecond, RetryMost: 4 * time.Millisecond},
+	sh, err := ship.New(ship.Config{Linger: time.Millisecond, BatchEvents: 50, RetryFirst: time.Millisecond,
+		RetryMost: 4 * time.Millisecond},
 		s, sink)
 	testkit.Must(t, err)
 	return sh

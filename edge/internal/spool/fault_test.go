@@ -197,7 +197,9 @@ func TestSpool_keeps_room_on_the_disk(t *testing.T) {
 			t.Parallel()
 			cfg := small(scratch(t))
 			cfg.Lanes, cfg.MinFreePercent = 1, 10
-			s := open(t, spool.WithFaults(cfg, spool.Faults{Space: func(string) (free, total int64, err error) { return c.free, c.total, nil }}))
+			s := open(t, spool.WithFaults(cfg, spool.Faults{Space: func(string) (free, total int64, err error) {
+				return c.free, c.total, nil
+			}}))
 			e := event(0)
 			s.Append(0, &e)
 			if got := s.Stats().Dropped == 1; got != c.drops {

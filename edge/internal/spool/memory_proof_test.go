@@ -46,7 +46,10 @@ func TestSpool_keeps_no_written_pages_in_memory(t *testing.T) {
 			}
 		}
 		var bytes int
-		testkit.Eventually(t, "no more is in memory than may be prepared ahead", func() bool { bytes = resident(t, dir); return bytes < 20<<20 })
+		testkit.Eventually(t, "no more is in memory than may be prepared ahead", func() bool {
+			bytes = resident(t, dir)
+			return bytes < 20<<20
+		})
 		if bytes == 0 {
 			t.Error("nothing is mapped: the test measures the wrong files")
 		}

@@ -237,7 +237,8 @@ func BenchmarkChooser(b *testing.B) {
 				for i := range 10 {
 					r.Rules = append(r.Rules, link.Rule{ID: link.ID{byte(i + 1)}, Target: "https://a.example", Conditions: fmt.Appendf(nil,
 						`{"operator":"AND","conditions":[{"type":"utm_source",`+
-							`"operator":"in","value":["mail%d","post"]},{"type":"device","operator":"equals","value":"MOBILE"}]}`, 10*int(r.Num)+i)})
+							`"operator":"in","value":["mail%d","post"]},{"type":"device","operator":"equals","value":"MOBILE"}]}`,
+						10*int(r.Num)+i)})
 				}
 			})
 			slugs := order(n)
@@ -270,9 +271,11 @@ func BenchmarkLoad_rules(b *testing.B) {
 						if own {
 							number = 10*int(r.Num) + i
 						}
-						r.Rules = append(r.Rules, link.Rule{ID: link.ID{byte(i + 1)}, Target: "https://a.example", Conditions: fmt.Appendf(nil,
-							`{"operator":"AND","conditions":[{"type":"utm_source",`+
-								`"operator":"in","value":["mail%d","post"]},{"type":"device","operator":"equals","value":"MOBILE"}]}`, number)})
+						r.Rules = append(r.Rules, link.Rule{ID: link.ID{byte(i + 1)}, Target: "https://a.example",
+							Conditions: fmt.Appendf(nil,
+								`{"operator":"AND","conditions":[{"type":"utm_source",`+
+									`"operator":"in","value":["mail%d","post"]},{"type":"device","operator":"equals","value":"MOBILE"}]}`,
+								number)})
 					}
 				})
 			}

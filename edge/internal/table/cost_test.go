@@ -15,7 +15,8 @@ import (
 func TestEntry_cost(t *testing.T) {
 	t.Parallel()
 	const instant = 1893456000123
-	plain := link.Record{Num: 1 << 20, Owner: 300, Revision: 77, Key: "abcdefg", Destination: "https://example.com/", CreatedAt: 1700000000000}
+	plain := link.Record{Num: 1 << 20, Owner: 300, Revision: 77, Key: "abcdefg", Destination: "https://example.com/",
+		CreatedAt: 1700000000000}
 	size := func(change func(*link.Record)) int {
 		r := plain
 		change(&r)

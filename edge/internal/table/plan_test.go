@@ -176,7 +176,8 @@ func TestCompiled_once_for_many_visitors(t *testing.T) {
 	tab := empty(t)
 	r := everything()
 	for i := range 90 { // so that the compilation takes some time
-		r.Rules = append(r.Rules, link.Rule{ID: link.ID{9, byte(i)}, Name: "r", Target: "https://rule.example", Conditions: []byte(onlyUTM)})
+		r.Rules = append(r.Rules, link.Rule{ID: link.ID{9, byte(i)}, Name: "r", Target: "https://rule.example",
+			Conditions: []byte(onlyUTM)})
 	}
 	for round := range uint64(50) {
 		r.Revision = 100 + round

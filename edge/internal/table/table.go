@@ -94,7 +94,8 @@ func New(cfg Config) (*Table, error) {
 		return nil, err
 	}
 	t := &Table{
-		zone: cfg.Zone, seed: maphash.MakeSeed(), plans: plans, templates: decision.NewTemplates(rule.Options{Zone: cfg.Zone}, maxTemplates),
+		zone: cfg.Zone, seed: maphash.MakeSeed(), plans: plans, templates: decision.NewTemplates(rule.Options{Zone: cfg.Zone},
+			maxTemplates),
 		aside: map[string]aside{},
 	}
 	var none arena

@@ -115,7 +115,8 @@ func TestLookup_every_field_comes_back(t *testing.T) {
 			t.Errorf("%+v", e.Record())
 		}
 	}
-	for _, c := range []link.Record{{TrackConversions: true}, {Stickiness: link.StickyCookie}, {TrackConversions: true, ClickParameter: "c"},
+	for _, c := range []link.Record{{TrackConversions: true}, {Stickiness: link.StickyCookie},
+		{TrackConversions: true, ClickParameter: "c"},
 		{Stickiness: link.StickyHash, ExpiresAt: 9}} {
 		c.Num, c.Key, c.Destination, c.Revision = 3, "c", "https://c.example/", 1
 		load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 78}, c)

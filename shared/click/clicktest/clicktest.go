@@ -55,7 +55,8 @@ func Run(t *testing.T, open func(t *testing.T) Target) {
 // event returns the click that the suite delivers at a position of a lane. All events of the suite differ.
 func event(lane click.Lane, seq uint64) click.Event {
 	return click.Event{
-		Seq: seq, Time: 1_767_225_600_000 + int64(seq), Link: 1 + seq%7, Owner: 1 + seq%3, IP: netip.AddrFrom4([4]byte{192, 0, 2, byte(seq)}),
+		Seq: seq, Time: 1_767_225_600_000 + int64(seq), Link: 1 + seq%7, Owner: 1 + seq%3,
+		IP:        netip.AddrFrom4([4]byte{192, 0, 2, byte(seq)}),
 		UserAgent: "agent/" + string(rune('a'+lane.Lane%26)), Referer: "https://example.org/",
 	}
 }

@@ -105,7 +105,8 @@ func lengths(add adder) {
 			add(Misframed, fmt.Sprintf("length %q %s", value, m), head+"Content-Length: "+value+"\r\n\r\nhello"+inner)
 		}
 		for _, other := range []string{"5", "0", "6", ""} {
-			add(Misframed, fmt.Sprintf("lengths 5 and %q %s", other, m), head+"Content-Length: 5\r\nContent-Length: "+other+"\r\n\r\nhello"+inner)
+			add(Misframed, fmt.Sprintf("lengths 5 and %q %s", other, m), head+"Content-Length: 5\r\nContent-Length: "+other+
+				"\r\n\r\nhello"+inner)
 		}
 		add(Misframed, "lengths apart "+m, head+"Content-Length: 5\r\nX: y\r\ncontent-length: 5\r\n\r\nhello")
 		add(Misframed, "length with a space before the colon "+m, head+"Content-Length : 5\r\n\r\nhello")
@@ -121,7 +122,8 @@ func encodings(add adder) {
 		head := m + " " + Path + " HTTP/1.1\r\n" + host
 		add(Sound, "chunked "+m, head+"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"+empty)
 		add(Sound, "chunked in capitals "+m, head+"TRANSFER-ENCODING: CHUNKED\r\n\r\n"+empty)
-		for _, value := range []string{"", "identity", "gzip", "gzip, chunked", "chunked, chunked", "chunked,", "chunked, identity", "xchunked",
+		for _, value := range []string{"", "identity", "gzip", "gzip, chunked", "chunked, chunked", "chunked,",
+			"chunked, identity", "xchunked",
 			"chunkedx", "chunked;q=1", "\"chunked\"", "chun ked", "\x0bchunked", "chunked\x0b"} {
 			add(Misframed, fmt.Sprintf("encoding %q %s", value, m), head+"Transfer-Encoding: "+value+"\r\n\r\n"+empty+inner)
 		}
@@ -154,7 +156,8 @@ func chunks(add adder) {
 		{"size is text", "hello\r\n0\r\n\r\n"}, {"space before the size", " 5\r\nhello\r\n0\r\n\r\n"},
 		{"space in the size", "5 5\r\nhello\r\n0\r\n\r\n"}, {"last ends with LF", "5\r\nhello\r\n0\n\r\n"},
 		{"extension ends with LF", "5;a=b\nhello\r\n0\r\n\r\n"}, {"trailer ends with LF", "0\r\nX: y\n\r\n"},
-		{"trailer is folded", "0\r\nX: y\r\n z\r\n\r\n"}, {"endless extension", "5;" + strings.Repeat("a", 9000) + "\r\nhello\r\n0\r\n\r\n"},
+		{"trailer is folded", "0\r\nX: y\r\n z\r\n\r\n"},
+		{"endless extension", "5;" + strings.Repeat("a", 9000) + "\r\nhello\r\n0\r\n\r\n"},
 		{"endless trailers", "0\r\n" + strings.Repeat("X: y\r\n", 3000) + "\r\n"}, {"size with a comma", "5,5\r\nhello\r\n0\r\n\r\n"},
 	} {
 		add(Misframed, "chunk: "+c.name, head+c.body+inner)
@@ -166,7 +169,8 @@ func oddities(add adder) {
 	for _, c := range []struct{ name, head string }{
 		{"no host", "GET / HTTP/1.1\r\n"}, {"two hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n"}, {"HTTP/1.0", "GET / HTTP/1.0\r\n"},
 		{"absolute form", "GET http://other.test/api HTTP/1.1\r\n" + host},
-		{"asterisk", "OPTIONS * HTTP/1.1\r\n" + host}, {"CONNECT", "CONNECT a:1 HTTP/1.1\r\n" + host}, {"TRACE", "TRACE / HTTP/1.1\r\n" + host},
+		{"asterisk", "OPTIONS * HTTP/1.1\r\n" + host}, {"CONNECT", "CONNECT a:1 HTTP/1.1\r\n" + host},
+		{"TRACE", "TRACE / HTTP/1.1\r\n" + host},
 		{"dot segments", "GET /api/../edge/v1/snapshot HTTP/1.1\r\n" + host},
 		{"encoded dot segments", "GET /api/%2e%2e/edge/v1/snapshot HTTP/1.1\r\n" + host},
 		{"upgrade", "GET /api HTTP/1.1\r\n" + host + "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAAA\r\n"},

@@ -97,7 +97,9 @@ func Start(t testing.TB, cfg Config) *Server {
 	})
 	s.dns.start()
 	s.Restart()
-	testkit.Eventually(t, "the DNS server answers", func() bool { return s.post("clear-txt", map[string]any{"host": "ready.invalid"}) == nil })
+	testkit.Eventually(t, "the DNS server answers", func() bool {
+		return s.post("clear-txt", map[string]any{"host": "ready.invalid"}) == nil
+	})
 	return s
 }
 

@@ -81,7 +81,8 @@ func (m Module) Problems() (problems []string, err error) {
 							path, own, layer.Path, layer.Is, append(layer.May, m.All...), m.Path))
 				}
 			} else if library(imported) && !m.permitsLibrary(pkg, imported, used) {
-				problems = append(problems, fmt.Sprintf("%s imports %s, and %s/imports_test.go does not list that for %s", path, imported, m.Path, pkg))
+				problems = append(problems, fmt.Sprintf("%s imports %s, and %s/imports_test.go does not list that for %s", path, imported,
+					m.Path, pkg))
 			}
 		}
 	})

@@ -55,8 +55,9 @@ func TestProblems(t *testing.T) {
 			func(m *archtest.Module) { m.Layers[1].May = nil },
 			`use/links/links.go imports m/store. The layer m/use is what the program does; besides itself it may import ["shared"]`,
 		},
-		"an adapter below a permitted layer": {func(m *archtest.Module) { m.Layers[4].May[1] = "m/store" }, "cmd/main.go imports m/store/sqlite"},
-		"a package of no layer":              {func(m *archtest.Module) { m.Layers = m.Layers[1:] }, "package m/api belongs to no layer"},
+		"an adapter below a permitted layer": {func(m *archtest.Module) { m.Layers[4].May[1] = "m/store" },
+			"cmd/main.go imports m/store/sqlite"},
+		"a package of no layer": {func(m *archtest.Module) { m.Layers = m.Layers[1:] }, "package m/api belongs to no layer"},
 		"a library that is not listed": {func(m *archtest.Module) { m.Libraries = nil },
 			"imports example.com/lib/v2, and m/imports_test.go does not list that for m/use/links"},
 		"a library of another package": {

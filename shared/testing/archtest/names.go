@@ -76,7 +76,8 @@ func refusedNames(files *token.FileSet, file *ast.File) (problems []string) {
 		for _, name := range names {
 			for _, word := range nameWord.FindAllString(name.Name, -1) {
 				if instead, ok := refused[strings.ToLower(word)]; ok {
-					problems = append(problems, fmt.Sprintf("%s: %s: instead of %q, say %s", files.Position(name.Pos()), name.Name, word, instead))
+					problems = append(problems, fmt.Sprintf("%s: %s: instead of %q, say %s", files.Position(name.Pos()), name.Name,
+						word, instead))
 				}
 			}
 		}

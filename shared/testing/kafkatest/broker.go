@@ -123,7 +123,8 @@ func (b *Broker) Restart(ctx context.Context) error {
 		return nil
 	case <-b.ended:
 		why = errors.New("it ended")
-		if text := b.output.String(); strings.Contains(text, "Address already in use") || strings.Contains(text, "Socket server failed to bind") {
+		if text := b.output.String(); strings.Contains(text, "Address already in use") ||
+			strings.Contains(text, "Socket server failed to bind") {
 			why = errTaken
 		}
 	case <-timeout.C:

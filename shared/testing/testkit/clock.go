@@ -55,7 +55,8 @@ func ClockOverlay(dir, module string) (string, error) {
 		return "", err
 	}
 	if n := strings.Count(string(text), clockAsItIs); n != 1 {
-		return "", fmt.Errorf("time.Now of this toolchain reads the clock differently (%d matches for the expected line): adapt testkit/clock.go",
+		return "", fmt.Errorf(
+			"time.Now of this toolchain reads the clock differently (%d matches for the expected line): adapt testkit/clock.go",
 			n)
 	}
 	changed, added := filepath.Join(dir, "time.go"), filepath.Join(dir, "clock_offset.go")

@@ -19,12 +19,13 @@ func main() {
 
 func session(ctx context.Context) error {
 	token := ""
-	client, err := api.NewClientWithResponses(os.Getenv("BASE_URL"), api.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
-		if token != "" {
-			r.Header.Set("Authorization", "Bearer "+token)
-		}
-		return nil
-	}))
+	client, err := api.NewClientWithResponses(os.Getenv("BASE_URL"),
+		api.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
+			if token != "" {
+				r.Header.Set("Authorization", "Bearer "+token)
+			}
+			return nil
+		}))
 	if err != nil {
 		return err
 	}

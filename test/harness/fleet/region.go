@@ -157,7 +157,8 @@ func (r *Region) set(state string) {
 // the number of their first client. The returned function waits for their end and returns the summary.
 func (r *Region) Visit(slugs []string, rate, first int, during time.Duration, log string) func() string {
 	r.t.Helper()
-	cmd := exec.Command("ip", "netns", "exec", r.space, binary(r.t, "fire"), "load", "-addr", r.Edge.Addr, "-slugs", strings.Join(slugs, ","),
+	cmd := exec.Command("ip", "netns", "exec", r.space, binary(r.t, "fire"), "load", "-addr", r.Edge.Addr, "-slugs",
+		strings.Join(slugs, ","),
 		"-clients", "4", "-first", fmt.Sprint(first), "-rate", fmt.Sprint(rate), "-for", during.String(), "-log", log)
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out

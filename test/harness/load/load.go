@@ -55,8 +55,10 @@ type Result struct {
 
 // String returns a summary in one line.
 func (r *Result) String() string {
-	return fmt.Sprintf("%d sent, %d redirected (%.0f/s), other answers %v, %d without an answer, %d connection failures, p50 %s p99 %s max %s",
-		r.Sent, r.Acked, float64(r.Acked)/r.Took.Seconds(), r.Other, r.Broken, r.Refused, r.Slow.Quantile(0.5), r.Slow.Quantile(0.99), r.Slow.Max)
+	return fmt.Sprintf(
+		"%d sent, %d redirected (%.0f/s), other answers %v, %d without an answer, %d connection failures, p50 %s p99 %s max %s",
+		r.Sent, r.Acked, float64(r.Acked)/r.Took.Seconds(), r.Other, r.Broken, r.Refused, r.Slow.Quantile(0.5),
+		r.Slow.Quantile(0.99), r.Slow.Max)
 }
 
 const agent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"

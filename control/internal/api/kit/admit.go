@@ -59,7 +59,8 @@ func (k *Kit) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 		}
 		if p.MustEnrol && !e.Enrolment {
-			return problem.New(problem.NoFactor, "This installation requires a second factor. Set up an authenticator app or a passkey first.")
+			return problem.New(problem.NoFactor,
+				"This installation requires a second factor. Set up an authenticator app or a passkey first.")
 		}
 		if chosen != nil {
 			return chosen

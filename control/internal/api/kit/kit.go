@@ -148,7 +148,8 @@ func New(cfg Config, st *store.Store, authenticator *auth.Authenticator, edges *
 		origin: originOf(base), Host: base.Hostname(), origins: map[string]bool{}, Secure: base.Scheme == "https",
 		values:    map[string][]any{"direction": Enum("asc", "desc"), "linkStatus": Enum(store.LinkStatuses...)},
 		resources: map[string]Resource{}, schemas: map[string]*huma.Schema{},
-		limiter: newLimiter(st, cfg.Limits, cfg.CountTimeout), tracer: cfg.Traces.Tracer("github.com/shortline/shortline/control/internal/api"),
+		limiter: newLimiter(st, cfg.Limits, cfg.CountTimeout),
+		tracer:  cfg.Traces.Tracer("github.com/shortline/shortline/control/internal/api"),
 		Large: work.New(work.Config{
 			Slots: LargeBodies, PerUser: LargePerUser, Wait: cfg.Timeout, Busy: "Too many large requests are being processed.",
 		}),

@@ -46,7 +46,8 @@ const (
 )
 
 func (l Limits) all() [NoLimit]int {
-	return [NoLimit]int{l.Default, l.APIKeys, l.Webhooks, l.WebhookRetry, l.Routing, l.Variants, l.Analytics, l.Export, l.Reset, l.Conversions}
+	return [NoLimit]int{l.Default, l.APIKeys, l.Webhooks, l.WebhookRetry, l.Routing, l.Variants, l.Analytics, l.Export, l.Reset,
+		l.Conversions}
 }
 
 // limitNames are their names in metrics and, in capitals, in settings.

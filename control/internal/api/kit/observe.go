@@ -70,8 +70,10 @@ func (k *Kit) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		k.metrics.recordRequest(e, res.Status, time.Since(start))
 		endSpan(span, e, res.Status)
 		attrs := []slog.Attr{
-			slog.String("request_id", n.id), slog.String("method", r.Method), slog.String("route", c.Path()), slog.Int("status", res.Status),
-			slog.Int64("bytes", res.Size), slog.Float64("duration_ms", float64(time.Since(start).Microseconds())/1000), slog.String("ip", ip),
+			slog.String("request_id", n.id), slog.String("method", r.Method), slog.String("route", c.Path()),
+			slog.Int("status", res.Status),
+			slog.Int64("bytes", res.Size), slog.Float64("duration_ms", float64(time.Since(start).Microseconds())/1000),
+			slog.String("ip", ip),
 		}
 		if id := span.SpanContext().TraceID(); id.IsValid() {
 			attrs = append(attrs, slog.String("trace_id", id.String()))

@@ -55,7 +55,8 @@ func (Time) Schema(huma.Registry) *huma.Schema {
 
 // timeSchema documents a Time. huma would refuse dates without a time if it knew the format.
 func timeSchema() *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Examples: []any{"2027-01-31T12:00:00.000Z"}, Extensions: map[string]any{"format": "date-time"}}
+	return &huma.Schema{Type: huma.TypeString, Examples: []any{"2027-01-31T12:00:00.000Z"},
+		Extensions: map[string]any{"format": "date-time"}}
 }
 
 // TimeText is a Time in a request that may have another form.

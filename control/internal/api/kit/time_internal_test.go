@@ -23,7 +23,8 @@ func TestF7_the_pattern_of_times(t *testing.T) {
 		}
 	}
 	for hour := range 26 {
-		for _, form := range []string{"2027-01-31T%02d:00", "2027-01-31 %02d:59:59.5", "2027-01-31t12:00:00+%02d", "2027-01-31T12:00-%02d:30",
+		for _, form := range []string{"2027-01-31T%02d:00", "2027-01-31 %02d:59:59.5", "2027-01-31t12:00:00+%02d",
+			"2027-01-31T12:00-%02d:30",
 			"2027-01-31T12:00:00,25+%02d00", "2027-01-31T10:%02d:00z"} {
 			text := fmt.Sprintf(form, hour)
 			if _, err := isotime.Parse(text); matches(text) != (err == nil) {

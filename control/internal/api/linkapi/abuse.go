@@ -106,8 +106,9 @@ func (s *server) registerAbuse() {
 			}
 			return s.answerReport(s.Abuse.Dismiss(ctx, kit.Principal(ctx), in.ID))
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/suspend", ID: "suspendURL", Summary: "Suspend a short URL",
-		Tag: "Abuse", Need: kit.Admin, Status: http.StatusOK}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/suspend", ID: "suspendURL",
+		Summary: "Suspend a short URL",
+		Tag:     "Abuse", Need: kit.Admin, Status: http.StatusOK}.
 		About("Visitors get 410. The owners see the reason, get the webhook `url.updated`, and cannot lift the suspension. Suspending a "+
 			"suspended link replaces the reason. All open reports of the link are closed.").
 		Example(`{"reason":"Phishing"}`),
@@ -158,7 +159,8 @@ func (s *server) reportOf(c store.AbuseCase) AbuseReport {
 		ID: c.ID, Status: c.Status, Source: c.Source, URLID: c.URLID, Slug: c.Slug,
 		ShortURL: s.Links.ShortURL(cmp.Or(c.Link, &store.Link{Hostname: c.Hostname, Slug: c.Slug})), Detail: kit.Text(c.Detail),
 		ReportCount: c.Reports, Reasons: c.Reasons, Messages: make([]AbuseMessageView, len(c.Messages)),
-		CreatedAt: kit.Time(c.CreatedAt), LastAt: kit.Time(c.LastAt), ResolvedAt: kit.Instant(c.ResolvedAt), ResolvedBy: kit.Text(c.ResolvedBy),
+		CreatedAt: kit.Time(c.CreatedAt), LastAt: kit.Time(c.LastAt), ResolvedAt: kit.Instant(c.ResolvedAt),
+		ResolvedBy: kit.Text(c.ResolvedBy),
 	}
 	if out.Reasons == nil {
 		out.Reasons = map[string]int64{}

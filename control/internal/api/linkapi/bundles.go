@@ -50,8 +50,9 @@ func (s *server) bundleOf(b bundles.Bundle) Bundle {
 	for i := range b.URLs {
 		u := &b.URLs[i].Link
 		out.URLs[i] = BundleURL{
-			ID: u.ID, Slug: u.Slug, ShortURL: s.Links.ShortURL(u), OriginalURL: u.OriginalURL, Title: kit.Text(u.Title), ClickCount: u.ClickCount,
-			Status: u.Status(now), CreatedAt: kit.Time(u.CreatedAt), Order: b.URLs[i].Order,
+			ID: u.ID, Slug: u.Slug, ShortURL: s.Links.ShortURL(u), OriginalURL: u.OriginalURL, Title: kit.Text(u.Title),
+			ClickCount: u.ClickCount,
+			Status:     u.Status(now), CreatedAt: kit.Time(u.CreatedAt), Order: b.URLs[i].Order,
 		}
 	}
 	return out
@@ -86,9 +87,10 @@ func (s *server) registerBundles() {
 		About("Changes the given fields. Null or an empty string restores the default.").
 		Example(`{"name":"Launch day","color":"#10B981"}`), s.updateBundle)
 	kit.Handle(s.Kit, conditional(http.MethodDelete, "/{id}", "deleteBundle", "Delete a bundle; its links stay").
-		About("Deletes only the bundle. The links and their clicks stay."), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
-		return nil, s.Bundles.Delete(ctx, kit.Principal(ctx), in.ID)
-	})
+		About("Deletes only the bundle. The links and their clicks stay."),
+		func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
+			return nil, s.Bundles.Delete(ctx, kit.Principal(ctx), in.ID)
+		})
 	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/archive", "archiveBundle", "Archive a bundle, which hides it from lists").
 		About("Hides the bundle from lists. Its data is kept, and its links keep working."),
 		func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Bundle], error) {

@@ -131,7 +131,8 @@ func (s *server) domainsOf(ctx context.Context, list []store.Domain) ([]Domain, 
 			SuspendReason: kit.Text(d.Suspended), Records: s.records(d),
 			RootURL: kit.Text(d.RootURL), NotFoundURL: kit.Text(d.NotFoundURL), ExpiredURL: kit.Text(d.ExpiredURL), HSTS: d.HSTS,
 			BrandName: kit.Text(d.BrandName), BrandLogoURL: kit.Text(d.BrandLogo), AppLinks: appLinksOf(d), IsDefault: d.Default,
-			URLCount: min(n, maxURLCount), CheckedAt: kit.Instant(d.CheckedAt), CreatedAt: kit.Time(d.CreatedAt), UpdatedAt: kit.Time(d.UpdatedAt),
+			URLCount: min(n, maxURLCount), CheckedAt: kit.Instant(d.CheckedAt), CreatedAt: kit.Time(d.CreatedAt),
+			UpdatedAt: kit.Time(d.UpdatedAt),
 		}
 		if c, ok := certificates[d.Num]; ok {
 			out[i].Certificate = certificateOf(&c)
@@ -182,17 +183,18 @@ func domainEndpoint(method, path, id, summary string) kit.Endpoint {
 func (s *server) registerDomains() {
 	declare := domainEndpoint
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listDomains", "List domains").
-		About("A page of domains in the order of their host names."), func(ctx context.Context, in *named) (*kit.Body[kit.List[Domain]], error) {
-		rows, total, err := s.Domains.List(ctx, kit.Principal(ctx), in.Search, in.Offset(domainPage), in.Size(domainPage))
-		if err != nil {
-			return nil, err
-		}
-		shown, err := s.domainsOf(ctx, rows)
-		if err != nil {
-			return nil, err
-		}
-		return kit.NewBody(kit.ListOf(shown, total, in.Paging, domainPage)), nil
-	})
+		About("A page of domains in the order of their host names."),
+		func(ctx context.Context, in *named) (*kit.Body[kit.List[Domain]], error) {
+			rows, total, err := s.Domains.List(ctx, kit.Principal(ctx), in.Search, in.Offset(domainPage), in.Size(domainPage))
+			if err != nil {
+				return nil, err
+			}
+			shown, err := s.domainsOf(ctx, rows)
+			if err != nil {
+				return nil, err
+			}
+			return kit.NewBody(kit.ListOf(shown, total, in.Paging, domainPage)), nil
+		})
 	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getDomain", "Get a domain").
 		About("A domain, with the DNS records to set and what the last check found."),
 		func(ctx context.Context, in *kit.ByID) (*kit.Body[Domain], error) {
@@ -264,7 +266,8 @@ func (s *server) registerCertificates() {
 		About("Edges present the certificate within seconds, and the service orders none until it is deleted. A certificate that visitors "+
 			"would not accept gets 400 with the reason, and the previous one stays in use. The end of the certificate is announced by e-mail and "+
 			"webhook.").
-		Example(`{"certificate":"-----BEGIN CERTIFICATE-----\n…","privateKey":"-----BEGIN PRIVATE KEY-----\n…"}`).Fails(http.StatusConflict),
+		Example(`{"certificate":"-----BEGIN CERTIFICATE-----\n…","privateKey":"-----BEGIN PRIVATE KEY-----\n…"}`).
+		Fails(http.StatusConflict),
 		func(ctx context.Context, in *struct {
 			kit.ByID
 			Body uploadCertificate
@@ -274,7 +277,8 @@ func (s *server) registerCertificates() {
 		})
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}/certificate", "deleteCertificate", "Delete an uploaded certificate").
 		About("If the service orders certificates, the uploaded one stays in use until there is another one; otherwise the domain has no TLS "+
-			"from now on. Without an uploaded certificate nothing changes."), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
-		return nil, s.Domains.RemoveUpload(ctx, kit.Principal(ctx), in.ID)
-	})
+			"from now on. Without an uploaded certificate nothing changes."),
+		func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
+			return nil, s.Domains.RemoveUpload(ctx, kit.Principal(ctx), in.ID)
+		})
 }

@@ -152,9 +152,10 @@ type explainNewIn struct {
 
 func (s *server) registerExplain() {
 	kit.Handle(s.Kit, kit.Endpoint{
-		Method: http.MethodPost, Path: "/api/urls/{id}/explain", ID: "explainURL", Summary: "Explain where a short URL leads a visitor, and why",
-		Tag:  "URLs",
-		Role: auth.Viewer, Scope: auth.LinksRead,
+		Method: http.MethodPost, Path: "/api/urls/{id}/explain", ID: "explainURL",
+		Summary: "Explain where a short URL leads a visitor, and why",
+		Tag:     "URLs",
+		Role:    auth.Viewer, Scope: auth.LinksRead,
 		Status: http.StatusOK, Limit: kit.LimitRouting, MaxBody: draftBody, Work: kit.Computing,
 	}.
 		About("Simulates a visit with the code that redirects visitors, and returns each step: matched rules, the values that each condition "+
@@ -202,7 +203,8 @@ func explanationOf(e explain.Explanation) Explanation {
 	}
 	for i := range e.Rules {
 		r := &e.Rules[i]
-		out.Rules[i] = ExplainedRule{kit.Text(r.ID), r.Index, r.Name, r.Priority, r.TargetURL, r.Location, r.Evaluated, r.Trace.Matched, r.Wins,
+		out.Rules[i] = ExplainedRule{kit.Text(r.ID), r.Index, r.Name, r.Priority, r.TargetURL, r.Location, r.Evaluated,
+			r.Trace.Matched, r.Wins,
 			conditionOf(&r.Trace)}
 	}
 	for i := range e.Variants {

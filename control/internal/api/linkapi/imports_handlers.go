@@ -87,7 +87,8 @@ func (s *server) registerImports() {
 		kit.ByID
 		kit.Paging
 	}) (*kit.Body[kit.List[ImportProblem]], error) {
-		return kit.RespondPage(in.Paging, importPage, importProblemOf)(s.Imports.Problems(ctx, kit.Principal(ctx), in.ID, in.Offset(importPage),
+		return kit.RespondPage(in.Paging, importPage, importProblemOf)(s.Imports.Problems(ctx, kit.Principal(ctx), in.ID,
+			in.Offset(importPage),
 			in.Size(importPage)))
 	})
 	left := importEndpoint(http.MethodGet, "/{id}/problems.csv", "exportImportProblems", "Export the rows that an import has left out").
@@ -145,8 +146,9 @@ func (s *server) registerUpload() {
 	upload := importEndpoint(http.MethodPost, "", "createImport", "Upload a CSV file of links").
 		About("Stores a CSV file and suggests which column fills which field of links. The body is text in UTF-8 of at most 10 MB, 100,000 "+
 			"rows and 200 columns; the delimiter is a comma, a semicolon or a tab. The first row names the columns. "+
-			"Passwords are not imported: a file with a column of passwords gets 400. A workspace keeps 20 imports (409).").Fails(http.StatusConflict,
-		http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusRequestTimeout)
+			"Passwords are not imported: a file with a column of passwords gets 400. A workspace keeps 20 imports (409).").
+		Fails(http.StatusConflict,
+			http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusRequestTimeout)
 	upload.Raw, upload.MaxBody, upload.Timeout = true, imports.MaxFile, importTime
 	s.HandleRaw(upload, s.uploadImport)
 	str := &huma.Schema{Type: huma.TypeString}

@@ -65,9 +65,11 @@ func (s *server) registerMedia() {
 		}}},
 	})
 
-	s.HandleRaw(kit.Endpoint{Method: http.MethodGet, Path: imagePath + "*", ID: "getOGImage", Tag: upload.Tag, Need: kit.Public}, s.showImage)
+	s.HandleRaw(kit.Endpoint{Method: http.MethodGet, Path: imagePath + "*", ID: "getOGImage", Tag: upload.Tag, Need: kit.Public},
+		s.showImage)
 	s.Describe(&huma.Operation{
-		Method: http.MethodGet, Path: imagePath + "{key}", OperationID: "getOGImage", Summary: "Get a preview image", Tags: []string{upload.Tag},
+		Method: http.MethodGet, Path: imagePath + "{key}", OperationID: "getOGImage", Summary: "Get a preview image",
+		Tags:        []string{upload.Tag},
 		Description: "The converted image. It can be cached for a day; a new upload has a new key.",
 		Parameters:  []*huma.Param{{Name: "key", In: "path", Required: true, Description: "The image's key, URL-encoded.", Schema: str}},
 		Responses: map[string]*huma.Response{"200": {Description: "The image.", Content: map[string]*huma.MediaType{"image/webp": {},
@@ -87,7 +89,8 @@ func (s *server) uploadImage(c echo.Context) error {
 		return tooLarge
 	}
 	if mt, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || mt != "multipart/form-data" {
-		return kit.NewAnswer(http.StatusUnsupportedMediaType, "The request body must be a form with a file (Content-Type: multipart/form-data).")
+		return kit.NewAnswer(http.StatusUnsupportedMediaType,
+			"The request body must be a form with a file (Content-Type: multipart/form-data).")
 	}
 	deadline := http.NewResponseController(c.Response().Writer)
 	_ = deadline.SetReadDeadline(time.Now().Add(uploadTime)) // not all writers support it

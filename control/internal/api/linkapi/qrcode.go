@@ -57,7 +57,8 @@ func (s *server) registerQRCode() {
 				&huma.Schema{Type: huma.TypeString, Enum: []any{"L", "M", "Q", "H"}}),
 			param("query", "margin", "Width of the empty border in modules. The default is 4, which scanners expect.",
 				&huma.Schema{Type: huma.TypeInteger, Minimum: &none, Maximum: &wide}),
-			param("query", "format", "The format of the response.", &huma.Schema{Type: huma.TypeString, Enum: []any{"png", "svg", "pdf", "json"}}),
+			param("query", "format", "The format of the response.",
+				&huma.Schema{Type: huma.TypeString, Enum: []any{"png", "svg", "pdf", "json"}}),
 		},
 		Responses: map[string]*huma.Response{"200": {Description: "The code.", Headers: map[string]*huma.Param{
 			qrWarning: {Schema: str, Description: "Why some cameras may not read the code: low-contrast (less than 4:1), " +
@@ -78,7 +79,8 @@ func (s *server) registerQRCode() {
 		"The same with the image `file` in the middle: JPEG, PNG, WebP or GIF of at most 1 MiB. `level` must be Q or H (default). The logo is " +
 			"not stored."
 	logo.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: &huma.Schema{
-		Type: huma.TypeObject, Required: []string{"file"}, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}},
+		Type: huma.TypeObject, Required: []string{"file"},
+		Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}},
 	}}}}
 	s.Describe(&logo)
 }

@@ -96,7 +96,8 @@ func replayOf(r explain.Replay) Replay {
 		v := &r.Visits[i]
 		c := &v.Click
 		out.Visits[i] = ReplayedVisit{
-			At: kit.Time(c.Time), Country: kit.Text(c.Country), Region: kit.Text(c.Region), City: kit.Text(c.City), Device: kit.Text(c.Device),
+			At: kit.Time(c.Time), Country: kit.Text(c.Country), Region: kit.Text(c.Region), City: kit.Text(c.City),
+			Device:  kit.Text(c.Device),
 			OS:      kit.Text(c.OS),
 			Browser: kit.Text(c.Browser), Language: kit.Text(c.Language), Referer: kit.Text(c.Referer), IsBot: c.Bot,
 			Before: decisionOf(v.Before), After: decisionOf(v.After), Changed: v.Changed, Unknown: append([]string{}, v.Unknown...),

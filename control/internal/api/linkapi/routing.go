@@ -118,8 +118,9 @@ func (s *server) registerRouting() {
 		func(context.Context, *struct{}) (*kit.Body[RoutingTemplates], error) {
 			return kit.NewBody(RoutingTemplates{rule.Templates()}), nil
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: all, ID: "createRoutingRule", Summary: "Add a routing rule to a short URL",
-		Tag: tag, Limit: kit.LimitRouting, Conditional: true}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: all, ID: "createRoutingRule",
+		Summary: "Add a routing rule to a short URL",
+		Tag:     tag, Limit: kit.LimitRouting, Conditional: true}.
 		About("The first rule turns smart routing on. Active rules are evaluated from the highest priority down, and the first match wins. A "+
 			"condition is `{type, operator, value}`; groups can be nested up to 8 levels. Types: device, os, browser, country, continent, "+
 			"region, city, language, referer, utm_source, utm_medium, utm_campaign, utm_term, utm_content, `query` (value `{name, value}`), `ip` "+
@@ -141,8 +142,9 @@ func (s *server) registerRouting() {
 		Summary: "Change the routing settings of a short URL", Tag: tag, Limit: kit.LimitRouting, Conditional: true}.
 		About("Turns smart routing on or off, and sets the destination if no rule matches.").
 		Example(`{"isSmartRouting":true,"defaultUrl":"https://example.com/other"}`), s.updateRoutingSettings)
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: all, ID: "listRoutingRules", Summary: "List the routing rules of a short URL",
-		Tag: tag, Limit: kit.LimitRouting}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: all, ID: "listRoutingRules",
+		Summary: "List the routing rules of a short URL",
+		Tag:     tag, Limit: kit.LimitRouting}.
 		About("Rules in the order of evaluation, with their numbers of matches."), s.listRules)
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: one, ID: "getRoutingRule", Summary: "Get a routing rule", Tag: tag,
 		Limit: kit.LimitRouting}.
@@ -158,10 +160,12 @@ func (s *server) registerRouting() {
 			RulePath
 			Body updateRule
 		}) (*kit.Versioned[RoutingRule], error) {
-			return respondRule(s.Routing.UpdateRule(ctx, kit.Principal(ctx), in.ID, in.RuleID, in.Body.input(in.Body.Name, in.Body.TargetURL,
-				in.Body.Conditions)))
+			return respondRule(s.Routing.UpdateRule(ctx, kit.Principal(ctx), in.ID, in.RuleID,
+				in.Body.input(in.Body.Name, in.Body.TargetURL,
+					in.Body.Conditions)))
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: one, ID: "deleteRoutingRule", Summary: "Delete a routing rule", Tag: tag,
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: one, ID: "deleteRoutingRule",
+		Summary: "Delete a routing rule", Tag: tag,
 		Limit: kit.LimitRouting, Conditional: true}.
 		About("Deleting the last rule turns smart routing off."),
 		func(ctx context.Context, in *RulePath) (*kit.NoContent, error) {

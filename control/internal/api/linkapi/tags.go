@@ -22,7 +22,8 @@ type Tag struct {
 }
 
 func tagOf(t store.Tag) Tag {
-	return Tag{ID: t.ID, Name: t.Name, Color: t.Color, URLCount: t.Links, CreatedAt: kit.Time(t.CreatedAt), UpdatedAt: kit.Time(t.UpdatedAt)}
+	return Tag{ID: t.ID, Name: t.Name, Color: t.Color, URLCount: t.Links, CreatedAt: kit.Time(t.CreatedAt),
+		UpdatedAt: kit.Time(t.UpdatedAt)}
 }
 
 type createTag struct {
@@ -55,7 +56,8 @@ func (s *server) registerTags() {
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listTags", "List tags").
 		About("A page of tags in the order of their names, with the number of links that have each."),
 		func(ctx context.Context, in *named) (*kit.Body[kit.List[Tag]], error) {
-			return kit.RespondPage(in.Paging, tagPage, tagOf)(s.Tags.List(ctx, kit.Principal(ctx), in.Search, in.Offset(tagPage), in.Size(tagPage)))
+			return kit.RespondPage(in.Paging, tagPage, tagOf)(s.Tags.List(ctx, kit.Principal(ctx), in.Search, in.Offset(tagPage),
+				in.Size(tagPage)))
 		})
 	kit.Handle(s.Kit, declare(http.MethodPost, "", "createTag", "Create a tag").
 		About("Creates a tag. Links can also name tags that do not exist yet. If the workspace has a tag of this name, the response is 409.").
@@ -74,9 +76,10 @@ func (s *server) registerTags() {
 			tags.Input{Name: kit.Given(in.Body.Name, ""), Color: kit.Given(in.Body.Color, "")}))
 	})
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteTag", "Delete a tag; its links stay").
-		About("Takes the tag from all links and deletes it. The links stay."), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
-		return nil, s.Tags.Delete(ctx, kit.Principal(ctx), in.ID)
-	})
+		About("Takes the tag from all links and deletes it. The links stay."),
+		func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
+			return nil, s.Tags.Delete(ctx, kit.Principal(ctx), in.ID)
+		})
 }
 
 // UTMTemplate is a named set of campaign fields.
@@ -96,9 +99,11 @@ type UTMTemplate struct {
 
 func templateOf(t store.UTMTemplate) UTMTemplate {
 	u := t.UTM
-	return UTMTemplate{ID: t.ID, Name: t.Name, UTMSource: kit.Text(u.Source), UTMMedium: kit.Text(u.Medium), UTMCampaign: kit.Text(u.Campaign),
-		UTMTerm:    kit.Text(u.Term),
-		UTMContent: kit.Text(u.Content), UTMID: kit.Text(u.ID), UTMSourcePlatform: kit.Text(u.SourcePlatform), CreatedAt: kit.Time(t.CreatedAt),
+	return UTMTemplate{ID: t.ID, Name: t.Name, UTMSource: kit.Text(u.Source), UTMMedium: kit.Text(u.Medium),
+		UTMCampaign: kit.Text(u.Campaign),
+		UTMTerm:     kit.Text(u.Term),
+		UTMContent:  kit.Text(u.Content), UTMID: kit.Text(u.ID), UTMSourcePlatform: kit.Text(u.SourcePlatform),
+		CreatedAt: kit.Time(t.CreatedAt),
 		UpdatedAt: kit.Time(t.UpdatedAt)}
 }
 

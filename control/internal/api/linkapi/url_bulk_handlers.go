@@ -32,7 +32,9 @@ func (s *server) registerURLBulk() {
 				URLIDs []string `json:"urlIds" doc:"1 to 1,000 ids."`
 			}
 		}) (*kit.Body[BulkDeleted], error) {
-			return kit.Respond(func(ids []string) BulkDeleted { return BulkDeleted{len(ids), ids} })(s.Links.DeleteMany(ctx, kit.Principal(ctx),
+			return kit.Respond(func(ids []string) BulkDeleted {
+				return BulkDeleted{len(ids), ids}
+			})(s.Links.DeleteMany(ctx, kit.Principal(ctx),
 				in.Body.URLIDs))
 		})
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/transfer", ID: "transferURLs",

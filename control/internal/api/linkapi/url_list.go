@@ -69,9 +69,10 @@ type exportURLsIn struct {
 }
 
 func (s *server) registerURLExport() {
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/export", ID: "exportURLs", Summary: "Export short URLs as a file",
-		Tag:   "URLs",
-		Limit: kit.LimitExport, Timeout: kit.ExportTimeout,
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/export", ID: "exportURLs",
+		Summary: "Export short URLs as a file",
+		Tag:     "URLs",
+		Limit:   kit.LimitExport, Timeout: kit.ExportTimeout,
 		Files: map[string]*huma.Schema{"text/csv": kit.CSVFile(),
 			"application/json": {Type: huma.TypeArray, Items: &huma.Schema{Ref: kit.SchemaPrefix + "URL"}}}}.
 		About("The links that the same parameters select in the list, newest first, without a limit. The columns of CSV and the members of "+

@@ -134,9 +134,10 @@ func (f *URLFields) input(originalURL kit.Opt[string]) links.Input {
 		OriginalURL: kit.Given(originalURL, ""), Password: kit.Given(f.Password, ""), Status: kit.Given(f.Status, ""),
 		ABTesting: kit.Given(ab, false), SmartRouting: kit.Given(f.IsSmartRouting, false), BundleIDs: kit.Given(f.BundleIDs, nil),
 		Tags:      kit.Given(f.Tags, nil),
-		MaxClicks: kit.Given(f.MaxClicks, 0), RedirectCode: kit.Given(f.RedirectCode, 0), TrackConversions: kit.Given(f.TrackConversions, false),
-		Stickiness: kit.Given(f.Stickiness, ""),
-		Texts:      map[string]string{},
+		MaxClicks: kit.Given(f.MaxClicks, 0), RedirectCode: kit.Given(f.RedirectCode, 0),
+		TrackConversions: kit.Given(f.TrackConversions, false),
+		Stickiness:       kit.Given(f.Stickiness, ""),
+		Texts:            map[string]string{},
 	}
 	texts := f.texts()
 	for _, field := range store.LinkTexts {

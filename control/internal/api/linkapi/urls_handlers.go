@@ -65,8 +65,9 @@ func (s *server) registerURLs() {
 			u, err := s.Links.Get(ctx, kit.Principal(ctx), in.ID)
 			return s.answerURL(ctx, u, err)
 		})
-	update := kit.Endpoint{Method: http.MethodPut, Path: "/api/urls/{id}", ID: "updateURL", Summary: "Update the given fields of a short URL",
-		Tag: "URLs", Conditional: true}.
+	update := kit.Endpoint{Method: http.MethodPut, Path: "/api/urls/{id}", ID: "updateURL",
+		Summary: "Update the given fields of a short URL",
+		Tag:     "URLs", Conditional: true}.
 		About("Changes the given fields: missing fields are kept, null or an empty string clears a field. The slug cannot change.").
 		Example(`{"title":"Launch day","expiresAt":"2027-12-31T00:00:00.000Z"}`).Fails(http.StatusConflict)
 	patch := update.About("Changes the given fields, as PUT does at this path.").Example(`{"isABTesting":true}`)
@@ -168,7 +169,8 @@ func (s *server) checkSlug(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return kit.NewBody(SlugAvailability{a.Link.Slug, s.Links.Host(&a.Link), s.Links.ShortURL(&a.Link), a.State, kit.Text(a.Suggestion)}), nil
+	return kit.NewBody(SlugAvailability{a.Link.Slug, s.Links.Host(&a.Link), s.Links.ShortURL(&a.Link), a.State, kit.Text(a.Suggestion)}),
+		nil
 }
 
 func (s *server) utmSuggestions(ctx context.Context, in *struct {

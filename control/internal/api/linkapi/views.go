@@ -88,7 +88,8 @@ func (s *server) registerViews() {
 		kit.ByID
 		Body updateView
 	}) (*kit.Body[View], error) {
-		return kit.Respond(viewOf)(s.Views.Update(ctx, kit.Principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.Screen, in.Body.Query)))
+		return kit.Respond(viewOf)(s.Views.Update(ctx, kit.Principal(ctx), in.ID,
+			in.Body.input(in.Body.Name, in.Body.Screen, in.Body.Query)))
 	})
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteView", "Delete a saved view").
 		About("Deletes a view. Only EDITORs and above delete shared views (403)."),

@@ -61,7 +61,8 @@ func (s *server) documentVisitors() {
 			ok[strconv.Itoa(status)] = s.Failure(status)
 		}
 		s.Describe(&huma.Operation{
-			Method: method, Path: path, OperationID: id, Summary: summary, Description: about, Tags: []string{kit.VisitorTag}, Parameters: slug,
+			Method: method, Path: path, OperationID: id, Summary: summary, Description: about, Tags: []string{kit.VisitorTag},
+			Parameters:  slug,
 			RequestBody: body, Responses: ok,
 		})
 	}
@@ -108,7 +109,8 @@ func (s *server) documentReports(describe func(method, path, id, summary, about 
 	ok map[string]*huma.Response, errors ...int)) {
 	str := &huma.Schema{Type: huma.TypeString}
 	describe(http.MethodGet, "/{slug}/report", "reportForm", "Show the form for reports of a short link",
-		"Served by edges, also for links that expired or were suspended. The form works without JavaScript.", nil, map[string]*huma.Response{
+		"Served by edges, also for links that expired or were suspended. The form works without JavaScript.", nil,
+		map[string]*huma.Response{
 			"200": {Description: "The form.", Content: map[string]*huma.MediaType{"text/html": {Schema: str}}},
 		})
 	report := s.Schema(reflect.TypeFor[abuseForm]())

@@ -64,7 +64,8 @@ func (s *server) registerInvitations() {
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{invitationId}", "revokeInvitation", "Revoke an invitation").
 		About("The link stops working immediately."), s.revokeInvitation)
 	kit.Handle(s.Kit, kit.Endpoint{
-		Method: http.MethodPost, Path: "/api/invitations/accept", ID: "acceptInvitation", Summary: "Accept an invitation", Tag: "Invitations",
+		Method: http.MethodPost, Path: "/api/invitations/accept", ID: "acceptInvitation", Summary: "Accept an invitation",
+		Tag:  "Invitations",
 		Need: kit.Anyone, Status: http.StatusOK, SessionOnly: true, SignsIn: true,
 	}.
 		About("With the session of the invited address, it joins the workspace; another user gets 403. Without a session, it makes an account "+

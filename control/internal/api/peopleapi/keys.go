@@ -50,7 +50,8 @@ func keyOf(k store.Key) APIKey {
 	return APIKey{
 		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: strings.Fields(k.Scopes), AllowedIPs: strings.Fields(k.AllowedIPs),
 		WorkspaceID: k.WorkspaceID,
-		CreatedBy:   KeyUser{k.UserID, k.Email}, MadeByKeyID: kit.Text(k.MadeBy), IsLegacy: !k.Checksummed, ExpiresAt: kit.TimeOf(k.ExpiresAt),
+		CreatedBy:   KeyUser{k.UserID, k.Email}, MadeByKeyID: kit.Text(k.MadeBy), IsLegacy: !k.Checksummed,
+		ExpiresAt:  kit.TimeOf(k.ExpiresAt),
 		CreatedAt:  kit.Time(k.CreatedAt),
 		LastUsedAt: kit.TimeOf(k.LastUsedAt), LastUsedIP: kit.Text(k.LastUsedIP),
 	}

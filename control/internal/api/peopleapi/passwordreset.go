@@ -35,7 +35,8 @@ func (s *server) forgotPassword(ctx context.Context, in *forgotPasswordIn) (*kit
 	if err := s.Accounts.RequestReset(ctx, in.Body.Email); err != nil {
 		return nil, err
 	}
-	return kit.NewMessage("If there is an account with this email, an e-mail with a link is on its way. The link works for 30 minutes."), nil
+	return kit.NewMessage("If there is an account with this email, an e-mail with a link is on its way. The link works for 30 minutes."),
+		nil
 }
 
 type resetForgottenIn struct {
@@ -49,5 +50,6 @@ func (s *server) resetForgotten(ctx context.Context, in *resetForgottenIn) (*kit
 	if err := s.Accounts.Reset(ctx, in.Body.Token, in.Body.NewPassword); err != nil {
 		return nil, err
 	}
-	return kit.NewMessage("The password was set. All sessions have ended, and the API keys were deleted. Sign in with the new password."), nil
+	return kit.NewMessage("The password was set. All sessions have ended, and the API keys were deleted. Sign in with the new password."),
+		nil
 }

@@ -30,7 +30,8 @@ func (s *server) registerSessions() {
 		About("A page of your valid sessions, newest first, each with the address and the user agent of the sign-in. Requires a session, not "+
 			"an API key."), s.listSessions)
 	kit.Handle(s.Kit, declare(http.MethodDelete, "", "endOtherSessions", "End all your other sessions").
-		About("Ends all your sessions except for that of the request, on all replicas within a second. API keys stay valid."), s.endOtherSessions)
+		About("Ends all your sessions except for that of the request, on all replicas within a second. API keys stay valid."),
+		s.endOtherSessions)
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "endSession", "End one of your sessions").
 		About("Ends one of your sessions on all replicas within a second, including streams in progress. Ending the session of the request "+
 			"signs you out. Sessions of other users are not found (404)."), s.endSession)

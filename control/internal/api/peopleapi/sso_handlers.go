@@ -38,7 +38,8 @@ func (s *server) registerSSO() {
 	kit.Handle(s.Kit, manage(http.MethodPut, "/{slug}", "updateOIDCProvider", "Change an identity provider").
 		About("Changes the given fields. The slug cannot change. A missing client secret is kept.").
 		Example(`{"name":"The company","isActive":true}`), s.updateProvider)
-	kit.Handle(s.Kit, manage(http.MethodDelete, "/{slug}", "deleteOIDCProvider", "Delete an identity provider and the links of users to it").
+	kit.Handle(s.Kit, manage(http.MethodDelete, "/{slug}", "deleteOIDCProvider",
+		"Delete an identity provider and the links of users to it").
 		About("Removes the provider and its links to users. The users stay."), s.deleteProvider)
 
 	enter := func(path, id, summary string) kit.Endpoint {
@@ -64,7 +65,8 @@ func (s *server) registerSSO() {
 	kit.Handle(s.Kit, callback, s.finishSSO)
 
 	accounts := func(method, path, id, summary string) kit.Endpoint {
-		return kit.Endpoint{Method: method, Path: "/api/users/{id}/oidc-accounts" + path, ID: id, Summary: summary, Tag: "Users", Need: kit.Admin,
+		return kit.Endpoint{Method: method, Path: "/api/users/{id}/oidc-accounts" + path, ID: id, Summary: summary, Tag: "Users",
+			Need:      kit.Admin,
 			Escalates: method != http.MethodGet}
 	}
 	kit.Handle(s.Kit, accounts(http.MethodGet, "", "listUserOIDCAccounts", "A user's accounts at identity providers").
@@ -167,8 +169,9 @@ func (s *server) beginSSO(ctx context.Context, in *struct {
 // signIn returns the cookie of a sign-in. The browser must send it with a request from another site, the provider.
 func (s *server) signIn(slug, value string, seconds int) http.Cookie {
 	return http.Cookie{
-		Name: signInCookie, Value: value, Path: ssoPath(url.PathEscape(slug)), MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: s.Secure,
+		Name: signInCookie, Value: value, Path: ssoPath(url.PathEscape(slug)), MaxAge: seconds, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode,
+		Secure:   s.Secure,
 	}
 }
 
@@ -186,7 +189,8 @@ func (s *server) finishSSO(ctx context.Context, in *struct {
 	Error  string `query:"error" doc:"The error of the provider."`
 	Issuer string `query:"iss" doc:"The issuer (RFC 9207)."`
 }) (*redirect, error) {
-	done, err := s.SSO.Finish(ctx, in.Slug, sso.Answer{Cookie: in.SignIn, State: in.State, Code: in.Code, Error: in.Error, Issuer: in.Issuer})
+	done, err := s.SSO.Finish(ctx, in.Slug, sso.Answer{Cookie: in.SignIn, State: in.State, Code: in.Code, Error: in.Error,
+		Issuer: in.Issuer})
 	var out *redirect
 	if err == nil {
 		kit.RequestLogOf(ctx).UserID = done.User.ID

@@ -71,7 +71,8 @@ func (s *server) registerWorkspaces() {
 	create.Role, create.Escalates = kit.AnyRole, true
 	kit.Handle(s.Kit, create, s.createWorkspace)
 	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getWorkspace", "Get a workspace").
-		About("Returns a workspace. This and the following endpoints work in the workspace of the path and ignore X-Workspace."), s.getWorkspace)
+		About("Returns a workspace. This and the following endpoints work in the workspace of the path and ignore X-Workspace."),
+		s.getWorkspace)
 	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}", "updateWorkspace", "Change a workspace").
 		About("Changes the given fields. Requires the role ADMIN in the workspace. A new slug replaces the old one at once, also in "+
 			"X-Workspace.").
@@ -141,7 +142,8 @@ type updateWorkspaceIn struct {
 }
 
 func (s *server) updateWorkspace(ctx context.Context, in *updateWorkspaceIn) (*kit.Body[Workspace], error) {
-	return kit.Respond(s.workspaceOf)(s.Workspaces.Update(ctx, kit.Principal(ctx), workspaces.Input{Name: in.Body.Name, Slug: in.Body.Slug}))
+	return kit.Respond(s.workspaceOf)(s.Workspaces.Update(ctx, kit.Principal(ctx),
+		workspaces.Input{Name: in.Body.Name, Slug: in.Body.Slug}))
 }
 
 // deletion is the timeout of requests that may move or delete all links of a workspace: 3,500 to 10,000 a second were measured.

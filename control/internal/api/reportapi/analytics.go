@@ -42,7 +42,8 @@ type ClickFilters struct {
 func (f ClickFilters) filters() report.Filters {
 	return report.Filters{Country: f.Country, Region: f.Region, City: f.City, UTMSource: f.Source, UTMMedium: f.Medium,
 		UTMCampaign: f.Campaign,
-		UTMTerm:     f.Term, UTMContent: f.Content, Device: f.Device, OS: f.OS, Browser: f.Browser, Referer: f.Referer, Language: f.Language,
+		UTMTerm:     f.Term, UTMContent: f.Content, Device: f.Device, OS: f.OS, Browser: f.Browser, Referer: f.Referer,
+		Language:  f.Language,
 		VariantID: f.VariantID, RuleID: f.RuleID, Domain: f.Domain, Tag: f.Tag, BundleID: f.BundleID, Bot: f.Bot}
 }
 

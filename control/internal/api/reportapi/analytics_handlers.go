@@ -60,7 +60,8 @@ func (s *server) registerAnalytics() {
 			return r.LinkBots(ctx, kit.Principal(ctx), in.ID, in.ask())
 		})
 	ask(s, []string{"/api/analytics/bots", "/api/analytics/bots/overview"}, "bots", "Report on the bots that visited any short URL",
-		"The share of bots in the traffic of all your links, and the bots.", func(ctx context.Context, in *ReportQuery) (*report.Bots, error) {
+		"The share of bots in the traffic of all your links, and the bots.",
+		func(ctx context.Context, in *ReportQuery) (*report.Bots, error) {
 			return r.AllBots(ctx, kit.Principal(ctx), in.ask())
 		})
 	ask(s, []string{"/api/analytics/ab-tests", "/api/analytics/ab-test"}, "abTests", "Report on all A/B tests",
@@ -137,9 +138,10 @@ func (s *server) registerExports() {
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/analytics/export", ID: "export",
 		Summary: "Export the analytics of all short URLs as a file", Tag: "Analytics",
 		Limit: kit.LimitExport, Timeout: exportTime, Files: files}.
-		About("The same for all your links, or for the link `urlId`."), func(ctx context.Context, in *exportIn) (*huma.StreamResponse, error) {
-		return s.export(ctx, in.URLID, in.ask(), in.ExportForm)
-	})
+		About("The same for all your links, or for the link `urlId`."),
+		func(ctx context.Context, in *exportIn) (*huma.StreamResponse, error) {
+			return s.export(ctx, in.URLID, in.ask(), in.ExportForm)
+		})
 }
 
 func (s *server) export(ctx context.Context, id string, a report.Ask, form ExportForm) (*huma.StreamResponse, error) {

@@ -23,8 +23,9 @@ type ConversionsQuery struct {
 }
 
 func (q ConversionsQuery) ask() report.Ask {
-	return report.Ask{Range: report.Range{Start: q.StartDate, End: q.EndDate, Name: q.TimeRange, Zone: q.Timezone}, IncludeBots: q.IncludeBots,
-		Filters: q.filters()}
+	return report.Ask{Range: report.Range{Start: q.StartDate, End: q.EndDate, Name: q.TimeRange, Zone: q.Timezone},
+		IncludeBots: q.IncludeBots,
+		Filters:     q.filters()}
 }
 
 type listGoals struct {

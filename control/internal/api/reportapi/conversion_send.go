@@ -68,7 +68,8 @@ func (s *server) registerConversions() {
 		Security: []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 			"application/json": {
-				Schema: &huma.Schema{OneOf: []*huma.Schema{one, many, {Type: huma.TypeArray, Items: one, MinItems: &least, MaxItems: &most}}}},
+				Schema: &huma.Schema{OneOf: []*huma.Schema{one, many, {Type: huma.TypeArray, Items: one, MinItems: &least,
+					MaxItems: &most}}}},
 			ndjson: {Schema: &huma.Schema{Type: huma.TypeString, Description: "One object per line."}},
 		}},
 		Responses: map[string]*huma.Response{

@@ -261,7 +261,8 @@ func (s *server) registerExperiments() {
 }
 
 func weightsOf(w *store.ExperimentWeights) ExperimentWeights {
-	return ExperimentWeights{kit.Time(w.At), w.Weights, w.Source, w.Reason, weightsCode(experiments.WeightCode(w)), json.RawMessage(w.Figures)}
+	return ExperimentWeights{kit.Time(w.At), w.Weights, w.Source, w.Reason, weightsCode(experiments.WeightCode(w)),
+		json.RawMessage(w.Figures)}
 }
 
 // present shows the present experiment of a problem.

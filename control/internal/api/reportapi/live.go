@@ -28,7 +28,8 @@ const (
 )
 
 func (s *server) registerLive() {
-	e := kit.Endpoint{Method: http.MethodGet, Path: LivePath, ID: "liveClicks", Summary: "Stream clicks as they are stored", Tag: "Analytics",
+	e := kit.Endpoint{Method: http.MethodGet, Path: LivePath, ID: "liveClicks", Summary: "Stream clicks as they are stored",
+		Tag:   "Analytics",
 		Limit: kit.LimitAnalytics, Timeout: -1}.
 		About("Server-sent events until the connection closes: each click of your links soon after it is stored. The event's `id` is the " +
 			"click's id, and `data` is the JSON of a click as in recent clicks, with `urlId` and `slug`. " +

@@ -111,7 +111,8 @@ func (s *server) reaches(ctx context.Context, now int64) ([]RegionReach, error) 
 	}
 	list := make([]RegionReach, 0, len(all))
 	for _, r := range all {
-		to := RegionReach{RegionFreshness: RegionFreshness{Region: r.Region}, WaitsAt: kit.Text(r.At), Edges: r.Edges, SilentEdges: r.Silent}
+		to := RegionReach{RegionFreshness: RegionFreshness{Region: r.Region}, WaitsAt: kit.Text(r.At), Edges: r.Edges,
+			SilentEdges: r.Silent}
 		if r.Until != 0 {
 			until := kit.Time(r.Until)
 			to.CompleteUntil, to.LagSeconds = &until, float64(max(0, now-r.Until))/1000
@@ -152,7 +153,8 @@ func (s *server) registerEdges() {
 					return nil, err
 				}
 				e := Edge{
-					ID: r.Edge, Run: r.Run, Address: st.Address, Name: st.Name, Region: st.Region, Version: st.Version, IsAlive: r.SeenAt > now-
+					ID: r.Edge, Run: r.Run, Address: st.Address, Name: st.Name, Region: st.Region, Version: st.Version,
+					IsAlive: r.SeenAt > now-
 						presence.Alive.Milliseconds(),
 					LastSeenAt: kit.Time(r.SeenAt), RunningSince: kit.Time(r.Since), Incarnation: fmt.Sprint(st.Cursor.Incarnation),
 					AppliedRevision: st.Cursor.Revision, Lag: revision,

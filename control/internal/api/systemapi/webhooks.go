@@ -75,7 +75,8 @@ func webhookLogOf(l store.WebhookLog) WebhookLog {
 	out := WebhookLog{
 		ID: l.ID, WebhookID: l.WebhookID, Event: l.Event, DeliveryID: l.DeliveryID, Payload: json.RawMessage(l.Payload), Status: "failed",
 		StatusCode: statusOf(&l),
-		Response:   kit.Text(l.Response), ResponseBody: kit.Text(l.Response), Error: kit.Text(l.Error), Duration: l.Duration, Attempt: l.Attempt,
+		Response:   kit.Text(l.Response), ResponseBody: kit.Text(l.Response), Error: kit.Text(l.Error), Duration: l.Duration,
+		Attempt:   l.Attempt,
 		IsSuccess: l.Success,
 		CreatedAt: kit.Time(l.SentAt), SentAt: kit.Time(l.SentAt),
 	}

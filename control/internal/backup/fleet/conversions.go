@@ -23,10 +23,11 @@ type savedConversion struct {
 // exportConversions writes all conversions, also those without a click.
 func (f *Fleet) exportConversions(ctx context.Context, folder *backup.Folder, facts *facts) error {
 	return writeLines(folder.Path(conversionsFile), func(each func(any) error) error {
-		return f.Clicks.EachConversion(ctx, analytics.Scope{Bots: analytics.Everyone}, "", math.MaxInt, func(c *analytics.Conversion) error {
-			facts.Conversions++
-			return each(savedConversion{c.Event().Conversion, c.Row, c.Attributed})
-		})
+		return f.Clicks.EachConversion(ctx, analytics.Scope{Bots: analytics.Everyone}, "", math.MaxInt,
+			func(c *analytics.Conversion) error {
+				facts.Conversions++
+				return each(savedConversion{c.Event().Conversion, c.Row, c.Attributed})
+			})
 	})
 }
 
@@ -52,7 +53,8 @@ func (f *Fleet) importConversions(ctx context.Context, from string, m *backup.Ma
 		if err != nil {
 			return err
 		}
-		if list = append(list, analytics.Conversion{Conversion: c, Row: saved.Click, Attributed: saved.Attributed}); len(list) < importSize {
+		if list = append(list, analytics.Conversion{Conversion: c, Row: saved.Click, Attributed: saved.Attributed}); len(list) <
+			importSize {
 			return nil
 		}
 		return flush()

@@ -165,7 +165,8 @@ func (f *Fleet) exportClicks(ctx context.Context, folder *backup.Folder, m *back
 func (f *Fleet) exportImages(ctx context.Context, folder *backup.Folder) error {
 	return f.Objects.List(ctx, func(item object.Item) error {
 		to := folder.Path(path.Join(images, item.Key))
-		if _, err := os.Lstat(to); err == nil || !filepath.IsLocal(filepath.FromSlash(item.Key)) || strings.HasPrefix(path.Base(item.Key), ".") {
+		if _, err := os.Lstat(to); err == nil || !filepath.IsLocal(filepath.FromSlash(item.Key)) ||
+			strings.HasPrefix(path.Base(item.Key), ".") {
 			return nil
 		}
 		from, _, err := f.Objects.Get(ctx, item.Key)

@@ -43,7 +43,8 @@ func (f *Fleet) rewind(ctx context.Context, facts *facts) error {
 		offsets := facts.Regions[cfg.Region] // without partitions if it is unknown: all of the group go back to the beginning
 		if cfg.Region == "" {
 			if facts.Offsets == nil {
-				fmt.Fprintln(f.Out, "The backup does not say how far ingest had come: take the group back yourself to a time before the backup.")
+				fmt.Fprintln(f.Out,
+					"The backup does not say how far ingest had come: take the group back yourself to a time before the backup.")
 				continue
 			}
 			offsets = *facts.Offsets

@@ -113,7 +113,8 @@ func (read Reader) conversions(ctx context.Context, st Statement, f func(*Conver
 		c.Row, c.Workspace = *r, uint64(sender)
 		c.Click.Link, c.Click.Time = r.Link, r.Time
 		return f(&c)
-	}, append([]any{&c.Click.Tag, &c.Name, &once, &c.Value, &c.Currency, &c.ExternalID, &c.Repeatable, &c.OccurredAt, &c.ReceivedAt, &sender,
+	}, append([]any{&c.Click.Tag, &c.Name, &once, &c.Value, &c.Currency, &c.ExternalID, &c.Repeatable, &c.OccurredAt,
+		&c.ReceivedAt, &sender,
 		&c.Browser, &c.Attributed}, more...)...)
 }
 

@@ -88,7 +88,8 @@ func (q Query) ConversionSQL(table, goal string) Statement {
 	}
 	keys = append(keys, "currency")
 	where := q.OfGoal(goal, table)
-	s.add("CAST(currency AS VARCHAR) AS currency, CAST(count(*) AS BIGINT) AS n, "+sumHigh+" AS high, "+sumLow+" AS low FROM "+table+" WHERE "+
+	s.add("CAST(currency AS VARCHAR) AS currency, CAST(count(*) AS BIGINT) AS n, "+sumHigh+" AS high, "+sumLow+" AS low FROM "+
+		table+" WHERE "+
 		where.Text, where.Args...)
 	list := strings.Join(keys, ", ")
 	s.add(" GROUP BY " + list + " ORDER BY " + list)
@@ -114,7 +115,8 @@ func ConversionBreakdownSQL(table string, scope Scope, dims []Dimension, goal st
 // GoalsSQL renders the figures of each goal in a scope: name, currency, number of conversions and both parts of the revenue.
 func GoalsSQL(table string, scope Scope) Statement {
 	where := scope.Condition(table)
-	return Statement{"SELECT goal, CAST(currency AS VARCHAR) AS currency, CAST(count(*) AS BIGINT) AS n, " + sumHigh + " AS high, " + sumLow +
+	return Statement{"SELECT goal, CAST(currency AS VARCHAR) AS currency, CAST(count(*) AS BIGINT) AS n, " + sumHigh +
+		" AS high, " + sumLow +
 		" AS low FROM " + table +
 		" WHERE " + where.Text + " GROUP BY goal, currency ORDER BY goal, currency", where.Args}
 }

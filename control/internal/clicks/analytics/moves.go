@@ -67,7 +67,8 @@ func (s *statement) owned(word string, scope Scope) {
 
 // MovedLinks renders the selection of the links that have moved from or to the scope's owner.
 func (s Scope) MovedLinks() string {
-	return fmt.Sprintf("SELECT link FROM link_moves WHERE log = %d AND workspace = %d AND revision <= %d", int64(s.Moves.Log), int64(s.Owner),
+	return fmt.Sprintf("SELECT link FROM link_moves WHERE log = %d AND workspace = %d AND revision <= %d", int64(s.Moves.Log),
+		int64(s.Owner),
 		int64(s.Moves.Through))
 }
 

@@ -403,7 +403,8 @@ func (s *statement) where(scope Scope, referers string) {
 		if m.By == Site {
 			// Only once for each referrer, because there are fewer referrers than clicks. Without the LIMIT, engines would
 			// move the condition into the inner selection and compute it for each click.
-			and("referer IN (SELECT referer FROM (SELECT DISTINCT referer FROM "+referers+" LIMIT 1000000000000) AS referers WHERE "+siteSQL+list+
+			and("referer IN (SELECT referer FROM (SELECT DISTINCT referer FROM "+referers+" LIMIT 1000000000000) AS referers WHERE "+
+				siteSQL+list+
 				")", args...)
 			continue
 		}

@@ -155,7 +155,8 @@ func (d *Acceptor) send(ctx context.Context, results []Result, list []conversion
 		if err := d.cfg.Queue.Send(ctx, accepted); err != nil {
 			d.stats.failed.Add(1)
 			d.cfg.Logger.Warn("conversions not accepted", "count", len(accepted), "error", err.Error())
-			return nil, &problem.Error{Kind: problem.Unavailable, Message: "Conversions cannot be stored at the moment. Send the request again.",
+			return nil, &problem.Error{Kind: problem.Unavailable,
+				Message:    "Conversions cannot be stored at the moment. Send the request again.",
 				RetryAfter: time.Second}
 		}
 	}

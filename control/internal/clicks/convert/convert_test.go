@@ -63,11 +63,13 @@ func each(t *testing.T, f func(w *world)) {
 			if w.ann, err = tx.InsertUser(t.Context(), ann); err != nil {
 				return err
 			}
-			if w.bob, err = tx.InsertUser(t.Context(), store.User{ID: store.NewID(), Email: "bob@example.com", Role: "USER", Active: true}); err !=
+			if w.bob, err = tx.InsertUser(t.Context(), store.User{ID: store.NewID(), Email: "bob@example.com", Role: "USER",
+				Active: true}); err !=
 				nil {
 				return err
 			}
-			u := store.Link{ID: store.NewID(), UserID: ann.ID, Workspace: w.ann, Slug: "launch", OriginalURL: "https://example.com", Active: true,
+			u := store.Link{ID: store.NewID(), UserID: ann.ID, Workspace: w.ann, Slug: "launch", OriginalURL: "https://example.com",
+				Active:    true,
 				CreatedAt: 1, UpdatedAt: 1}
 			err = tx.InsertLinks(t.Context(), []*store.Link{&u})
 			w.link = u.Num
@@ -141,8 +143,9 @@ func (w *world) insert(rows ...analytics.Row) {
 // of is a conversion of a click.
 func (w *world) of(r *analytics.Row, name string) conversion.Conversion {
 	now := time.Now().UnixMilli()
-	return conversion.Conversion{Click: conversion.ClickID{Link: r.Link, Time: r.Time, Tag: conversion.TagOf(r.Lane, r.Seq)}, Workspace: w.ann,
-		Name: name, Value: 10_000, Currency: "EUR", OccurredAt: now, ReceivedAt: now}
+	return conversion.Conversion{Click: conversion.ClickID{Link: r.Link, Time: r.Time, Tag: conversion.TagOf(r.Lane, r.Seq)},
+		Workspace: w.ann,
+		Name:      name, Value: 10_000, Currency: "EUR", OccurredAt: now, ReceivedAt: now}
 }
 
 // deliver passes conversions to the Ingester in one batch.

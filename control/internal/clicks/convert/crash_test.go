@@ -66,8 +66,9 @@ func crashLedger(link, owner uint64) (steps []crashStep) {
 			} else {
 				s.early = append(s.early, row)
 			}
-			c := conversion.Conversion{Click: conversion.ClickID{Link: link, Time: row.Time, Tag: conversion.TagOf(lane, seq)}, Workspace: owner,
-				Name: "purchase", Value: r.Int64N(1_000_000), Currency: []string{"EUR", "USD"}[r.IntN(2)],
+			c := conversion.Conversion{Click: conversion.ClickID{Link: link, Time: row.Time, Tag: conversion.TagOf(lane, seq)},
+				Workspace: owner,
+				Name:      "purchase", Value: r.Int64N(1_000_000), Currency: []string{"EUR", "USD"}[r.IntN(2)],
 				OccurredAt: row.Time + 10, ReceivedAt: row.Time + 20}
 			s.list = append(s.list, c)
 		}

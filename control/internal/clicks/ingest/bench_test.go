@@ -26,7 +26,8 @@ func BenchmarkDeliver(b *testing.B) {
 	for i := range records {
 		records[i] = click.Event{Link: uint64(1 + i%500), Owner: 1, IP: netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}),
 			Referer: "https://news.example/article/17",
-			UserAgent: fmt.Sprintf("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36",
+			UserAgent: fmt.Sprintf(
+				"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36",
 				90+i%40)}
 	}
 	first := uint64(1)

@@ -326,6 +326,7 @@ func (in *Ingester) Stats() Stats {
 		return time.UnixMilli(ms)
 	}
 	c := &in.stats
-	return Stats{c.stored.Load(), c.repeated.Load(), c.lost.Load(), c.refused.Load(), c.failed.Load(), at(c.last.Load()), at(c.counted.Load()),
+	return Stats{c.stored.Load(), c.repeated.Load(), c.lost.Load(), c.refused.Load(), c.failed.Load(), at(c.last.Load()),
+		at(c.counted.Load()),
 		c.countFailed.Load()}
 }

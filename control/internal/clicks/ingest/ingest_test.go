@@ -54,7 +54,8 @@ func newWorld(t *testing.T, s *store.Store) *world {
 			if n, err = tx.InsertUser(t.Context(), u); err != nil {
 				return err
 			}
-			w.link = store.Link{ID: store.NewID(), UserID: u.ID, Slug: "abc", OriginalURL: "https://example.com", Active: true, CreatedAt: 1,
+			w.link = store.Link{ID: store.NewID(), UserID: u.ID, Slug: "abc", OriginalURL: "https://example.com", Active: true,
+				CreatedAt: 1,
 				UpdatedAt: 1}
 			return tx.InsertLinks(t.Context(), []*store.Link{&w.link})
 		})
@@ -141,7 +142,8 @@ func TestDeliver_enriches(t *testing.T) {
 	if len(rows) != 3 || !slices.Equal(rows, seen) {
 		t.Fatalf("stored %v\nobserved %v", rows, seen)
 	}
-	if r := rows[0]; r.Device != "MOBILE" || r.OS != "iOS" || r.Browser != "Safari" || r.Bot || r.Link != w.link.Num || r.Owner != w.owner ||
+	if r := rows[0]; r.Device != "MOBILE" || r.OS != "iOS" || r.Browser != "Safari" || r.Bot || r.Link != w.link.Num ||
+		r.Owner != w.owner ||
 		r.Lane != lane || r.Seq != 1 {
 		t.Errorf("a person's click: %+v", r)
 	}

@@ -14,8 +14,10 @@ func (in *Ingester) metrics() metric.Set {
 		metric.Total("shortline_ingest_errors_total", "Failed inserts. Each is repeated.", c.failed.Load),
 		metric.Time("shortline_ingest_last_success_timestamp_seconds", "Time of the last successful insert of clicks; 0 if there was none.",
 			c.last.Load),
-		metric.Total("shortline_counters_errors_total", "Failed updates of the click counters of links, variants and rules.", c.countFailed.Load),
-		metric.Time("shortline_counters_last_success_timestamp_seconds", "Time at which counters were last updated or confirmed; 0 if never.",
+		metric.Total("shortline_counters_errors_total", "Failed updates of the click counters of links, variants and rules.",
+			c.countFailed.Load),
+		metric.Time("shortline_counters_last_success_timestamp_seconds",
+			"Time at which counters were last updated or confirmed; 0 if never.",
 			c.counted.Load),
 	}
 }

@@ -30,7 +30,8 @@ func NewObserverSink(o Observer, enrich *Enricher) *ObserverSink {
 	s := &ObserverSink{observer: o, enrich: enrich}
 	s.Set = metric.Set{
 		metric.Total("shortline_hooks_clicks_total", "Clicks passed to webhooks, repetitions included.", s.passed.Load),
-		metric.Total("shortline_hooks_refused_batches_total", "Batches for webhooks rejected because they are not valid clicks.", s.refused.Load),
+		metric.Total("shortline_hooks_refused_batches_total", "Batches for webhooks rejected because they are not valid clicks.",
+			s.refused.Load),
 		metric.Total("shortline_hooks_errors_total", "Batches that could not be recorded for webhooks. Each is repeated.", s.failed.Load),
 		metric.Time("shortline_hooks_last_success_timestamp_seconds", "Time at which clicks were last passed to webhooks; 0 if never.",
 			s.last.Load),

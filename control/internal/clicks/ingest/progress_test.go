@@ -103,8 +103,9 @@ func TestReaches(t *testing.T) {
 		}
 		report := func(edge, region string, pending int, waits, seen time.Duration) {
 			t.Helper()
-			r := store.EdgeReport{Edge: edge, Run: "r", Status: fmt.Sprintf(`{"region": %q, "spool": {"pending": %d, "oldestMs": %d}}`, region,
-				pending, waits.Milliseconds()), SeenAt: time.Now().Add(-seen).UnixMilli()}
+			r := store.EdgeReport{Edge: edge, Run: "r",
+				Status: fmt.Sprintf(`{"region": %q, "spool": {"pending": %d, "oldestMs": %d}}`, region,
+					pending, waits.Milliseconds()), SeenAt: time.Now().Add(-seen).UnixMilli()}
 			tx(func(tx *store.Tx) error {
 				_, _, err := tx.SaveEdgeReport(t.Context(), r, "", 0, nil)
 				return err

@@ -191,7 +191,8 @@ func (f *Feed) Subscribe(ctx context.Context, p auth.Principal, a Ask) (*Subscri
 	case f.ended:
 		err = &problem.Error{Kind: problem.Unavailable, Message: "The server is stopping.", RetryAfter: time.Second}
 	case f.users[p.UserID] >= f.cfg.PerUser:
-		err = &problem.Error{Kind: problem.TooMany, Message: fmt.Sprintf("You have %d live feeds open already. Close one.", f.users[p.UserID]),
+		err = &problem.Error{Kind: problem.TooMany, Message: fmt.Sprintf("You have %d live feeds open already. Close one.",
+			f.users[p.UserID]),
 			RetryAfter: 10 * time.Second}
 	case len(f.subs) >= f.cfg.Total:
 		err = &problem.Error{Kind: problem.TooMany, Message: "Too many live feeds are open. Try again later.", RetryAfter: 10 * time.Second}

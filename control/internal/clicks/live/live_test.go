@@ -52,8 +52,9 @@ func newFeedOf(t *testing.T, cfg live.Config) (f *live.Feed, ann auth.Principal,
 	t.Cleanup(func() { cancel(); <-done })
 	return f, ann, func(from, to uint64) (list []analytics.Row) {
 		for seq := from; seq <= to; seq++ {
-			list = append(list, analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 1}, Seq: seq}, Time: time.Now().UnixMilli() +
-				int64(seq), Link: l.Num, Owner: ann.UserNum})
+			list = append(list, analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 1}, Seq: seq},
+				Time: time.Now().UnixMilli() +
+					int64(seq), Link: l.Num, Owner: ann.UserNum})
 		}
 		return list
 	}, clicks, st
@@ -182,7 +183,9 @@ func TestFeed_follows_a_moved_link(t *testing.T) {
 			}
 			move := func(to auth.Principal) {
 				t.Helper()
-				testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error { return tx.MoveLinks(t.Context(), []uint64{1}, to.Workspace.Num, 1) }))
+				testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error {
+					return tx.MoveLinks(t.Context(), []uint64{1}, to.Workspace.Num, 1)
+				}))
 			}
 			one, err := st.LinksByNum(t.Context(), []uint64{1})
 			testkit.Must(t, err)

@@ -78,8 +78,9 @@ func New(cfg Config, st *store.Store, clicks analytics.Store) *Auditor {
 	a := &Auditor{cfg: cfg, store: st, clicks: clicks, drifted: map[int64]int64{}}
 	a.Set = a.metrics()
 	a.Group = job.Group{{
-		Name: "audit_of_clicks", Every: cfg.Every, Do: a.Audit, Logger: cfg.Logger, Retry: backoff.Policy{First: cfg.Every, Most: longestPause},
-		Rest: func(took time.Duration) time.Duration { return max(cfg.Every-took, min(auditPause*took, longestPause)) },
+		Name: "audit_of_clicks", Every: cfg.Every, Do: a.Audit, Logger: cfg.Logger,
+		Retry: backoff.Policy{First: cfg.Every, Most: longestPause},
+		Rest:  func(took time.Duration) time.Duration { return max(cfg.Every-took, min(auditPause*took, longestPause)) },
 	}}
 	return a
 }
@@ -161,7 +162,8 @@ func (a *Auditor) auditGaps(ctx context.Context) error {
 	}
 	for _, r := range ranges {
 		if !known[r] {
-			a.cfg.Logger.Error("clicks missing, ordering them again", "edge", r.Edge, "epoch", r.Epoch, "lane", r.Lane, "from", r.From, "to", r.To)
+			a.cfg.Logger.Error("clicks missing, ordering them again", "edge", r.Edge, "epoch", r.Epoch, "lane", r.Lane, "from",
+				r.From, "to", r.To)
 		}
 		delete(known, r)
 	}

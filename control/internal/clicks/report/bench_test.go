@@ -39,7 +39,8 @@ func BenchmarkReports(b *testing.B) {
 	}
 	for part := range slices.Chunk(rows, 20_000) {
 		testkit.Must(b,
-			clicks.Insert(b.Context(), analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}))
+			clicks.Insert(b.Context(),
+				analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}))
 	}
 	testkit.Must(b, clicks.InsertConversions(b.Context(), purchases(rows)))
 	// Usually the program builds the rollup of a day soon after the day has ended.

@@ -80,7 +80,8 @@ func newWorld(t *testing.T, st *store.Store, cfg report.CacheConfig) *world {
 				return err
 			}
 			w.who[i] = auth.PrincipalOf(u)
-			w.links[i] = store.Link{ID: store.NewID(), UserID: u.ID, Slug: name, Title: name, OriginalURL: "https://example.com", Active: true}
+			w.links[i] = store.Link{ID: store.NewID(), UserID: u.ID, Slug: name, Title: name, OriginalURL: "https://example.com",
+				Active: true}
 			if err := tx.InsertLinks(t.Context(), []*store.Link{&w.links[i]}); err != nil {
 				return err
 			}
@@ -231,7 +232,8 @@ func TestCache_shared_is_never_older_than_its_bound(t *testing.T) {
 	w.remembered(ask)
 	// Another process stores a click, and this one is not notified.
 	w.ok(w.clicks.Store.Insert(t.Context(),
-		analytics.Batch{Rows: []analytics.Row{{Identity: analytics.Identity{Lane: click.Lane{Edge: 5}, Seq: 1}, Time: time.Now().UnixMilli(),
+		analytics.Batch{Rows: []analytics.Row{{Identity: analytics.Identity{Lane: click.Lane{Edge: 5}, Seq: 1},
+			Time: time.Now().UnixMilli(),
 			Link: w.links[ann].Num, Owner: w.who[ann].UserNum}}}))
 	w.later.Store(int64(report.SharedTTL))
 	o, err := w.Overview(t.Context(), w.who[ann], report.Ask{})

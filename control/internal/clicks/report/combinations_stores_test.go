@@ -31,7 +31,8 @@ func stores(t *testing.T) map[string]analytics.Store {
 // load inserts clicks and builds the rollup of all but the last months, so that reports also read clicks.
 func load(ctx context.Context, s analytics.Store, rows []analytics.Row) error {
 	for part := range slices.Chunk(rows, 20_000) {
-		if err := s.Insert(ctx, analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}); err !=
+		if err := s.Insert(ctx,
+			analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}); err !=
 			nil {
 			return err
 		}
@@ -77,7 +78,8 @@ func grouped(t *testing.T) *store.Store {
 		list := make([]*store.Link, links)
 		for i := range list {
 			list[i] = &store.Link{ID: linkID(i + 1), UserID: users[(i+1)%3].ID, Workspace: uint64(1 + (i+1)%3),
-				Domain: numbers[fmt.Sprint((i+1)%3, domainOf(i+1))], Slug: fmt.Sprint("link", i+1), OriginalURL: "https://example.com", Active: true}
+				Domain: numbers[fmt.Sprint((i+1)%3, domainOf(i+1))], Slug: fmt.Sprint("link", i+1), OriginalURL: "https://example.com",
+				Active: true}
 		}
 		if err := tx.InsertLinks(t.Context(), list); err != nil {
 			return err
@@ -102,7 +104,8 @@ func grouped(t *testing.T) *store.Store {
 				return err
 			}
 			for name, in := range groupings["bundle"] {
-				b := &store.Bundle{ID: bundleOf(i, name), UserID: u.ID, Workspace: uint64(i + 1), Name: name, Color: "#3B82F6", Icon: "folder",
+				b := &store.Bundle{ID: bundleOf(i, name), UserID: u.ID, Workspace: uint64(i + 1), Name: name, Color: "#3B82F6",
+					Icon:      "folder",
 					CreatedAt: store.Now(), UpdatedAt: store.Now()}
 				if err := tx.InsertBundle(t.Context(), b); err != nil {
 					return err

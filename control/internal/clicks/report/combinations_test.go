@@ -94,7 +94,8 @@ var spans = []span{
 	{"America/New_York", "2025-11-02T04:30:17Z", "2025-11-02T08:00:00Z", short},
 	{"Australia/Lord_Howe", "2026-04-05T00:00:00", "2026-04-05T05:30:00", short},
 	{"Australia/Lord_Howe", "2025-10-05T01:15", "2025-10-05T04:00", short},
-	{"Asia/Kathmandu", "2026-01-01T00:00:00Z", "2026-01-01T06:00:00Z", short}, {"UTC", "2031-01-01T00:00:00Z", "2031-01-01T01:00:00Z", short},
+	{"Asia/Kathmandu", "2026-01-01T00:00:00Z", "2026-01-01T06:00:00Z", short},
+	{"UTC", "2031-01-01T00:00:00Z", "2031-01-01T01:00:00Z", short},
 	{"America/New_York", "2026-03-01", "2026-03-31", month}, {"America/New_York", "2025-10-15", "2025-11-14", month},
 	{"Australia/Lord_Howe", "2026-04-04", "2026-04-06", month},
 	{"Asia/Kolkata", "2025-12-20", "2026-01-10", month}, {"Pacific/Chatham", "2026-04-01", "2026-04-30", month},
@@ -111,7 +112,9 @@ var filters = []struct {
 	keep func(r *analytics.Row) bool
 }{
 	{"none", report.Filters{}, func(*analytics.Row) bool { return true }},
-	{"country", report.Filters{Country: []string{"de", "US"}}, func(r *analytics.Row) bool { return r.Country == "DE" || r.Country == "US" }},
+	{"country", report.Filters{Country: []string{"de", "US"}}, func(r *analytics.Row) bool {
+		return r.Country == "DE" || r.Country == "US"
+	}},
 	{"country", report.Filters{Country: []string{"Unknown"}}, func(r *analytics.Row) bool { return r.Country == "" }},
 	{"region", report.Filters{Region: []string{"Bayern", "Unknown"}}, func(r *analytics.Row) bool {
 		return r.Region == "Bayern" || r.Region == ""
@@ -390,7 +393,8 @@ func (c *combinations) one(n int64, q combination) {
 		}
 		s := c.stores[name]
 		asking.Go(func() {
-			for _, wrong := range []string{c.report(s, q, want, compared), c.heatmap(s, q, want, compared), c.groups(s, q, want, compared)} {
+			for _, wrong := range []string{c.report(s, q, want, compared), c.heatmap(s, q, want, compared),
+				c.groups(s, q, want, compared)} {
 				if wrong != "" {
 					c.Errorf("%s, %+v, filters %+v and %+v: %s", name, q, filters[q.f].set, filters[q.second].set, wrong)
 				}

@@ -72,7 +72,8 @@ func ConversionOf(c *analytics.Conversion) Conversion {
 	at := func(ms int64) string { return time.UnixMilli(ms).UTC().Format(instantLayout) }
 	click := ClickOf(&c.Row)
 	out := Conversion{
-		ID: c.Key().ID(), Name: c.Name, Value: Value(c.Value), Currency: analytics.OrNull(c.Currency), ExternalID: analytics.OrNull(c.ExternalID),
+		ID: c.Key().ID(), Name: c.Name, Value: Value(c.Value), Currency: analytics.OrNull(c.Currency),
+		ExternalID: analytics.OrNull(c.ExternalID),
 		Repeatable: c.Repeatable, Source: "api",
 		OccurredAt: at(c.OccurredAt), ReceivedAt: at(c.ReceivedAt), ClickedAt: at(c.Click.Time), VariantID: click.VariantID,
 		RuleID:  click.RoutingRuleID,

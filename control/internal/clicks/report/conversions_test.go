@@ -25,7 +25,8 @@ func TestConversions_of_a_link(t *testing.T) {
 		}
 		list := analyticstest.Conversions(4, rows)
 		waiting := conversion.ClickID{Link: w.links[ann].Num, Time: time.Now().Add(-time.Hour).UnixMilli(), Tag: 7}
-		list = append(list, analytics.Conversion{Conversion: conversion.Conversion{Click: waiting, Name: "waits", ReceivedAt: 1, Browser: true},
+		list = append(list, analytics.Conversion{Conversion: conversion.Conversion{Click: waiting, Name: "waits", ReceivedAt: 1,
+			Browser: true},
 			Row: analytics.Row{Owner: w.who[ann].Scope()}})
 		w.ok(w.clicks.InsertConversions(t.Context(), list))
 		keys := map[string]int64{} // values by id
@@ -86,7 +87,8 @@ func TestConversions_of_a_link(t *testing.T) {
 		if _, err := w.Goals(t.Context(), w.who[bob], id, report.Ask{}); !errors.As(err, &e) || e.Kind != problem.NotFound {
 			t.Errorf("a stranger: %v", err)
 		}
-		if _, _, err := w.Conversions(t.Context(), who, id, report.Ask{Goal: "\x00"}, 0, 10); !errors.As(err, &e) || e.Fields[0].Field != "goal" {
+		if _, _, err := w.Conversions(t.Context(), who, id, report.Ask{Goal: "\x00"}, 0, 10); !errors.As(err, &e) ||
+			e.Fields[0].Field != "goal" {
 			t.Errorf("a goal that is no name: %v", err)
 		}
 	})

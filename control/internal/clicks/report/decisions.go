@@ -92,7 +92,8 @@ func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period 
 		t.TotalTestClicks += test.TotalClicks
 		for _, v := range test.Variants {
 			if v.Clicks > 0 {
-				t.TopPerformingVariants = append(t.TopPerformingVariants, TopVariant{test.Domain, test.Slug, v.Name, v.Clicks, v.Percentage})
+				t.TopPerformingVariants = append(t.TopPerformingVariants, TopVariant{test.Domain, test.Slug, v.Name, v.Clicks,
+					v.Percentage})
 			}
 		}
 	}
@@ -265,7 +266,8 @@ func (s *Service) routing(ctx context.Context, u store.Link, a Ask, period Perio
 		return nil, err
 	}
 	r := &Routing{URLID: u.ID, IsSmartRouting: u.SmartRouting, TotalClicks: total, Rules: []RuleFigures{}, TimeSeries: []RuleDay{},
-		GeoDistribution: named(found[analytics.Country], total, a.limit()), DeviceDistribution: named(found[analytics.Device], total, a.limit())}
+		GeoDistribution: named(found[analytics.Country], total, a.limit()), DeviceDistribution: named(found[analytics.Device],
+			total, a.limit())}
 	names, matches := map[string]string{}, map[string]int64{}
 	for _, rule := range rules {
 		names[rule.ID] = rule.Name

@@ -121,10 +121,12 @@ func (e *Export) WriteCSV(ctx context.Context, w io.Writer) error {
 	if e.clicks != nil {
 		c.section(b, "Click Records", "ID", "Timestamp", "IP", "Country", "Region", "City", "Device", "OS", "Browser", "Referrer",
 			"Is Bot", "Bot Name",
-			"UTM Source", "UTM Medium", "UTM Campaign", "UTM Term", "UTM Content", "UTM ID", "UTM Source Platform", "Variant ID", "Routing Rule ID")
+			"UTM Source", "UTM Medium", "UTM Campaign", "UTM Term", "UTM Content", "UTM ID", "UTM Source Platform", "Variant ID",
+			"Routing Rule ID")
 		err := e.clicks(ctx, func(row *analytics.Row) error {
 			k := ClickOf(row)
-			return c.row(k.ID, k.Timestamp, or(k.IP), k.Country, k.Region, k.City, k.Device, k.OS, k.Browser, k.Referer, strconv.FormatBool(k.IsBot),
+			return c.row(k.ID, k.Timestamp, or(k.IP), k.Country, k.Region, k.City, k.Device, k.OS, k.Browser, k.Referer,
+				strconv.FormatBool(k.IsBot),
 				or(k.BotName),
 				or(k.UTMSource), or(k.UTMMedium), or(k.UTMCampaign), or(k.UTMTerm), or(k.UTMContent), or(k.UTMID), or(k.UTMSourcePlatform),
 				or(k.VariantID), or(k.RoutingRuleID))

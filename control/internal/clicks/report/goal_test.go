@@ -82,10 +82,14 @@ func TestReports_of_a_goal_equal_a_count_in_memory(t *testing.T) {
 		day := func(r *analytics.Row) string { return time.UnixMilli(r.Time).UTC().Format(time.DateOnly) }
 		for i, d := range r.TimeSeries {
 			check(d.Date, d.Won, d.Clicks, func(r *analytics.Row) bool { return day(r) == d.Date })
-			check("bots "+d.Date, r.Series.Bots[i].Won, r.Series.Bots[i].Clicks, func(r *analytics.Row) bool { return day(r) == d.Date && r.Bot })
+			check("bots "+d.Date, r.Series.Bots[i].Won, r.Series.Bots[i].Clicks, func(r *analytics.Row) bool {
+				return day(r) == d.Date && r.Bot
+			})
 		}
 		for _, c := range r.Countries {
-			check(c.Name, c.Won, c.Clicks, func(r *analytics.Row) bool { return r.Country == c.Name || r.Country == "" && c.Name == "Unknown" })
+			check(c.Name, c.Won, c.Clicks, func(r *analytics.Row) bool {
+				return r.Country == c.Name || r.Country == "" && c.Name == "Unknown"
+			})
 		}
 		for _, c := range r.UTMSources {
 			check(c.Value, c.Won, c.Clicks, func(r *analytics.Row) bool { return r.UTM.Source == c.Value })
@@ -106,7 +110,8 @@ func TestReports_of_a_goal_equal_a_count_in_memory(t *testing.T) {
 		a.Goal = ""
 		r, err = w.Link(t.Context(), w.who[ann], w.links[ann].ID, a)
 		w.ok(err)
-		if text, err := json.Marshal(r); err != nil || strings.Contains(string(text), "onversion") || strings.Contains(string(text), "revenue") {
+		if text, err := json.Marshal(r); err != nil || strings.Contains(string(text), "onversion") ||
+			strings.Contains(string(text), "revenue") {
 			t.Errorf("a report without a goal has conversions: %s %v", text, err)
 		}
 	})

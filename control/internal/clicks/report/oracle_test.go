@@ -34,7 +34,9 @@ var dimensions = []struct {
 	{"utm_source", func(r *analytics.Row) string { return r.UTM.Source }}, {"utm_medium", func(r *analytics.Row) string {
 		return r.UTM.Medium
 	}}, {"utm_campaign", func(r *analytics.Row) string { return r.UTM.Campaign }},
-	{"utm_term", func(r *analytics.Row) string { return r.UTM.Term }}, {"utm_content", func(r *analytics.Row) string { return r.UTM.Content }},
+	{"utm_term", func(r *analytics.Row) string { return r.UTM.Term }}, {"utm_content", func(r *analytics.Row) string {
+		return r.UTM.Content
+	}},
 }
 
 // maxVisitors is more than the addresses of generated clicks.

@@ -101,20 +101,24 @@ func plot(p peeking) []byte {
 	var b bytes.Buffer
 	x := func(day int) float64 { return left + float64(day)*(width-left-20)/days }
 	y := func(part float64) float64 { return above + (1-part/most)*(height-above-40) }
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n", width, height)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n",
+		width, height)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", width, height)
 	fmt.Fprintf(&b,
-		`<text x="%d" y="18" font-size="13">A/A tests with a false winner, looked at every hour (5 %%, 5,000 visitors per day)</text>`+"\n", left)
+		`<text x="%d" y="18" font-size="13">A/A tests with a false winner, looked at every hour (5 %%, 5,000 visitors per day)</text>`+"\n",
+		left)
 	for part := 0; part <= 50; part += 10 {
 		at := y(float64(part) / 100)
-		fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%d %%</text>`+"\n",
+		fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%d %%</text>`+
+			"\n",
 			left, width-20, at, at, left-6, at+4, part)
 	}
 	for day := 0; day <= days; day += 2 {
 		fmt.Fprintf(&b, `<text x="%.1f" y="%d" text-anchor="middle">%d</text>`+"\n", x(day), height-22, day)
 	}
 	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">day</text>`+"\n", width/2, height-6)
-	fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#888" stroke-dasharray="5 4"/>`+"\n", left, width-20, y(0.05), y(0.05))
+	fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#888" stroke-dasharray="5 4"/>`+"\n", left, width-20,
+		y(0.05), y(0.05))
 	for _, line := range []struct {
 		parts [days]float64
 		color string

@@ -204,9 +204,10 @@ func simulateRegret(experiments int, full bool) (all []regret) {
 		{regret{Name: "near tie", Rates: "5 %, 5.5 %", PerDay: 20000, Budget: true}, 2, func(_, a int) float64 {
 			return []float64{0.05, 0.055}[a]
 		}},
-		{regret{Name: "drifting rates that cross", Rates: "5 % to 7 %, 7 % to 5 %", PerDay: 20000, Budget: true}, 2, func(h, a int) float64 {
-			return []float64{0.05 + 0.02*drift(h), 0.07 - 0.02*drift(h)}[a]
-		}},
+		{regret{Name: "drifting rates that cross", Rates: "5 % to 7 %, 7 % to 5 %", PerDay: 20000, Budget: true}, 2,
+			func(h, a int) float64 {
+				return []float64{0.05 + 0.02*drift(h), 0.07 - 0.02*drift(h)}[a]
+			}},
 		{regret{Name: "best arm changes on day 8", Rates: "5 %, 7 %", PerDay: 20000, Budget: true}, 2, func(h, a int) float64 {
 			return []float64{0.05, 0.07}[(a+h/(hours/2))%2]
 		}},

@@ -160,7 +160,8 @@ func TestServer_no_news(t *testing.T) {
 	w.create("one")
 	incarnation, head, err := w.store.Head(t.Context())
 	testkit.Must(t, err)
-	if res, b := w.changes(snapshot.Cursor{Incarnation: incarnation, Revision: head}); res.StatusCode != http.StatusNoContent || len(b) != 0 {
+	if res, b := w.changes(snapshot.Cursor{Incarnation: incarnation, Revision: head}); res.StatusCode != http.StatusNoContent ||
+		len(b) != 0 {
 		t.Errorf("%s, %d bytes", res.Status, len(b))
 	}
 }
@@ -279,7 +280,8 @@ func TestServer_sources_that_fail(t *testing.T) {
 	}})
 	for _, path := range []string{"snapshot", "changes?incarnation=1&after=1"} {
 		res, b := w.call("GET", w.url+"/edge/v1/"+path, "")
-		if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" || strings.Contains(string(b), "password") {
+		if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" ||
+			strings.Contains(string(b), "password") {
 			t.Errorf("%s: %s %s", path, res.Status, b)
 		}
 	}
@@ -293,16 +295,17 @@ func TestServer_sources_that_fail(t *testing.T) {
 	}
 
 	gone := make(chan struct{})
-	w.url = w.serve(edgeapi.Config{Held: 1, Hold: time.Minute}, edgeapi.Deps{Links: source{changes: func(ctx context.Context) ([]byte, error) {
-		select {
-		case gone <- struct{}{}:
-		default:
-			return []byte("news"), nil
-		}
-		<-ctx.Done()
-		close(gone)
-		return nil, ctx.Err()
-	}}})
+	w.url = w.serve(edgeapi.Config{Held: 1, Hold: time.Minute},
+		edgeapi.Deps{Links: source{changes: func(ctx context.Context) ([]byte, error) {
+			select {
+			case gone <- struct{}{}:
+			default:
+				return []byte("news"), nil
+			}
+			<-ctx.Done()
+			close(gone)
+			return nil, ctx.Err()
+		}}})
 	ctx, cancel := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, "GET", w.url+"/edge/v1/changes?incarnation=1&after=1", nil)
 	testkit.Must(t, err)

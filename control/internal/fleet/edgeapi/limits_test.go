@@ -21,7 +21,8 @@ func TestServer_exchange_of_limits(t *testing.T) {
 		`{"edge":"e1","after":9,"counts":[{"link":7,"since":5,"counter":18446744073709551615,"clicks":2}],"later":1}`)
 	var a limit.Answer
 	// there is no link 7
-	if err := json.Unmarshal(b, &a); res.StatusCode != 200 || err != nil || !a.Valid() || a.Edges != 1 || a.Next != 1 || len(a.Totals) != 0 {
+	if err := json.Unmarshal(b, &a); res.StatusCode != 200 || err != nil || !a.Valid() || a.Edges != 1 || a.Next != 1 ||
+		len(a.Totals) != 0 {
 		t.Fatalf("%s %s %v", res.Status, b, err)
 	}
 	many := `{"link":1,"since":5,"counter":1,"clicks":1}`

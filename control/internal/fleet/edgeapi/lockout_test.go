@@ -17,7 +17,8 @@ func TestServer_lockout_exchange(t *testing.T) {
 	w := newWorld(t, edgeapi.Config{})
 	w.url = w.serve(edgeapi.Config{Hold: 50 * time.Millisecond}, edgeapi.Deps{Lockout: fleetlockout.New(fleetlockout.Config{}, w.store)})
 
-	res, b := w.call("POST", w.url+"/edge/v1/guesses", `{"edge":"e1","tries":[{"link":7,"from":"192.0.2.1","count":2,"agoMs":40}],"later":1}`)
+	res, b := w.call("POST", w.url+"/edge/v1/guesses",
+		`{"edge":"e1","tries":[{"link":7,"from":"192.0.2.1","count":2,"agoMs":40}],"later":1}`)
 	var n lockout.Changes
 	if err := json.Unmarshal(b, &n); res.StatusCode != 200 || err != nil || len(n.States) != 1 || n.States[0].Count != 2 ||
 		n.States[0].Link != 7 {

@@ -35,7 +35,8 @@ type handler struct {
 func (f *fleet) handler(tokens ...string) *handler {
 	f.Helper()
 	d := &handler{fleet: f, tracker: f.tracker()}
-	h, err := edgeapi.New(edgeapi.Config{Tokens: tokens, Logger: slog.New(slog.NewTextHandler(&f.log, nil))}, edgeapi.Deps{Reports: d.tracker})
+	h, err := edgeapi.New(edgeapi.Config{Tokens: tokens, Logger: slog.New(slog.NewTextHandler(&f.log, nil))},
+		edgeapi.Deps{Reports: d.tracker})
 	testkit.Must(f, err)
 	srv := httptest.NewServer(h)
 	f.Cleanup(srv.Close)

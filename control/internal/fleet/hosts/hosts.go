@@ -73,7 +73,8 @@ func New(st *store.Store, cfg Config) *Publisher {
 	}
 	p.Set = metric.Set{
 		metric.Total("shortline_hosts_full_total", "Full lists of the host names of custom domains that were sent to edges.", p.full.Load),
-		metric.Total("shortline_hosts_changes_total", "Changes of the host names of custom domains that were sent to edges.", p.changes.Load),
+		metric.Total("shortline_hosts_changes_total", "Changes of the host names of custom domains that were sent to edges.",
+			p.changes.Load),
 	}
 	return p
 }
@@ -178,7 +179,8 @@ func (p *Publisher) list(ctx context.Context, after uint64, full bool) ([]byte, 
 func Host(d *store.Domain) snapshot.Host {
 	return snapshot.Host{
 		Name: d.Hostname, Domain: d.Num, RootURL: d.RootURL, NotFoundURL: d.NotFoundURL, ExpiredURL: d.ExpiredURL, HSTS: d.HSTS,
-		BrandName: d.BrandName, BrandLogo: d.BrandLogo, AppleAppSite: json.RawMessage(d.AppleApp), AssetLinks: json.RawMessage(d.AssetLinks),
+		BrandName: d.BrandName, BrandLogo: d.BrandLogo, AppleAppSite: json.RawMessage(d.AppleApp),
+		AssetLinks: json.RawMessage(d.AssetLinks),
 	}
 }
 
@@ -209,7 +211,8 @@ func secure(ctx context.Context, c store.Conn, after uint64, h *snapshot.Hosts) 
 	}
 	for _, ch := range challenges {
 		if i, ok := at[ch.Hostname]; ok {
-			h.Hosts[i].Challenges = append(h.Hosts[i].Challenges, snapshot.Challenge{Token: ch.Token, KeyAuthorization: ch.KeyAuthorization})
+			h.Hosts[i].Challenges = append(h.Hosts[i].Challenges,
+				snapshot.Challenge{Token: ch.Token, KeyAuthorization: ch.KeyAuthorization})
 		}
 	}
 	return nil

@@ -139,8 +139,9 @@ func TestLedger_many_changes_come_in_parts(t *testing.T) {
 		err := f.store.Tx(f.Context(), func(tx *store.Tx) error {
 			for i := range links {
 				all = append(all, &store.Link{
-					ID: store.NewID(), UserID: f.owner.ID, Workspace: f.owner.Num, Slug: fmt.Sprint("many", i), OriginalURL: "https://example.com/",
-					Active: true, MaxClicks: 10, LimitSince: 5, CreatedAt: 1, UpdatedAt: 1,
+					ID: store.NewID(), UserID: f.owner.ID, Workspace: f.owner.Num, Slug: fmt.Sprint("many", i),
+					OriginalURL: "https://example.com/",
+					Active:      true, MaxClicks: 10, LimitSince: 5, CreatedAt: 1, UpdatedAt: 1,
 				})
 			}
 			for i := 0; i < links; i += 500 {
@@ -233,7 +234,8 @@ func TestLedger_edges_have_places(t *testing.T) {
 	each(t, func(f *fleet) {
 		for _, edge := range []string{"a", "c", "d"} {
 			err := f.store.Tx(f.Context(), func(tx *store.Tx) error {
-				_, _, err := tx.SaveEdgeReport(f.Context(), store.EdgeReport{Edge: edge, Run: "r", Status: "{}", SeenAt: store.Now()}, "", 0, nil)
+				_, _, err := tx.SaveEdgeReport(f.Context(), store.EdgeReport{Edge: edge, Run: "r", Status: "{}", SeenAt: store.Now()}, "",
+					0, nil)
 				return err
 			})
 			testkit.Must(f, err)

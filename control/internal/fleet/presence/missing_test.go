@@ -74,7 +74,8 @@ func TestTracker_bounds_missing_slugs(t *testing.T) {
 				for i := range 999 {
 					m.Slugs = append(m.Slugs, snapshot.MissingSlug{Slug: fmt.Sprintf("x%d-%d", seq, i), Count: 1})
 				}
-				if answer, err := to.Report(f.Context(), snapshot.Status{Edge: "e1", Run: "r1", Missing: m}); err != nil || answer.MissingTaken != seq {
+				if answer, err := to.Report(f.Context(), snapshot.Status{Edge: "e1", Run: "r1", Missing: m}); err != nil ||
+					answer.MissingTaken != seq {
 					f.Fatal(answer, err)
 				}
 			}
@@ -103,7 +104,8 @@ func TestTracker_bounds_missing_slugs(t *testing.T) {
 // A slug that became a link is no longer missing.
 func TestMissing_leaves_out_links(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
-		if _, err := f.replica().Report(f.Context(), snapshot.Status{Edge: "e1", Run: "r1", Missing: batch(1, "summer", 5, "winter", 2)}); err !=
+		if _, err := f.replica().Report(f.Context(),
+			snapshot.Status{Edge: "e1", Run: "r1", Missing: batch(1, "summer", 5, "winter", 2)}); err !=
 			nil {
 			f.Fatal(err)
 		}
@@ -113,8 +115,9 @@ func TestMissing_leaves_out_links(t *testing.T) {
 					`'USER', 1, 1)`); err != nil {
 				return err
 			}
-			return tx.InsertLinks(f.Context(), []*store.Link{{ID: "l", UserID: "u", Slug: "summer", OriginalURL: "https://example.com", Active: true,
-				CreatedAt: 1, UpdatedAt: 1}})
+			return tx.InsertLinks(f.Context(),
+				[]*store.Link{{ID: "l", UserID: "u", Slug: "summer", OriginalURL: "https://example.com", Active: true,
+					CreatedAt: 1, UpdatedAt: 1}})
 		}))
 		if list, total := f.missing(10); total != 1 || list[0].Slug != "winter" {
 			f.Errorf("%d, %+v", total, list)

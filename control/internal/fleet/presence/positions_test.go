@@ -132,7 +132,8 @@ func TestAPI1_a_replica_hears_of_the_edges_of_another(t *testing.T) {
 	for _, part := range []interface{ Run(context.Context) error }{f.store, g.store, here, there} {
 		run(t, part)
 	}
-	tracker, links := presence.New(presence.Config{Logger: slog.New(slog.DiscardHandler), Positions: there}, g.store), there.Observe(quiet{})
+	tracker, links := presence.New(presence.Config{Logger: slog.New(slog.DiscardHandler), Positions: there}, g.store),
+		there.Observe(quiet{})
 	s := status("r1", "", 0)
 	s.Cursor = f.at(0)
 	testkit.Must(t, report(t.Context(), tracker, s))

@@ -292,7 +292,8 @@ func (t *Tracker) repaired(ctx context.Context, edge string, repairs []snapshot.
 		return fmt.Errorf("record the clicks that an edge shipped again: %w", err)
 	}
 	for _, r := range repairs {
-		t.cfg.Logger.Warn("edge shipped clicks again", "edge", edge, "epoch", r.Epoch, "lane", r.Lane, "from", r.From, "to", r.To, "held", r.Held,
+		t.cfg.Logger.Warn("edge shipped clicks again", "edge", edge, "epoch", r.Epoch, "lane", r.Lane, "from", r.From, "to", r.To,
+			"held", r.Held,
 			"refused", r.Refused)
 	}
 	return nil
@@ -384,6 +385,7 @@ func (t *Tracker) metrics() metric.Set {
 		metric.Total("shortline_edges_missing_errors_total", "Batches of missing slugs that could not be counted; edges send them again.",
 			t.missingErrors.Load),
 		metric.Total("shortline_edges_errors_total", "Failed writes of edge reports.", t.errors.Load),
-		metric.Time("shortline_edges_last_success_timestamp_seconds", "Time of the last edge report that was saved, 0 for never.", t.saved.Load),
+		metric.Time("shortline_edges_last_success_timestamp_seconds", "Time of the last edge report that was saved, 0 for never.",
+			t.saved.Load),
 	}
 }

@@ -76,7 +76,8 @@ func TestTracker_every_replica_knows_every_edge(t *testing.T) {
 			f.Fatalf("%+v, %v", list, err)
 		}
 		var got snapshot.Status
-		if err := json.Unmarshal([]byte(list[0].Status), &got); err != nil || got.Cursor.Revision != 5 || got.Address != "https://e1.example" {
+		if err := json.Unmarshal([]byte(list[0].Status), &got); err != nil || got.Cursor.Revision != 5 ||
+			got.Address != "https://e1.example" {
 			f.Errorf("%+v, %v", got, err)
 		}
 		const figures = `# HELP shortline_publish_behind_revisions Lag of the slowest of these edges: the newest revision minus the revision in its last report.
@@ -88,7 +89,8 @@ shortline_publish_edges %d
 `
 		spread := func(behind, edges int) {
 			f.Helper()
-			if err := testutil.CollectAndCompare(a, strings.NewReader(fmt.Sprintf(figures, behind, edges)), "shortline_publish_behind_revisions",
+			if err := testutil.CollectAndCompare(a, strings.NewReader(fmt.Sprintf(figures, behind, edges)),
+				"shortline_publish_behind_revisions",
 				"shortline_publish_edges"); err != nil {
 				f.Error(err)
 			}

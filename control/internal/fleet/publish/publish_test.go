@@ -272,7 +272,8 @@ func TestRecord(t *testing.T) {
 	}
 	got := publish.Record(&l, "https://sho.rt")
 	want := link.Record{
-		Num: 7, Owner: 3, Revision: 9, Key: "abc", Destination: "https://example.com", Default: "https://d.example", Inactive: true, ExpiresAt: 5,
+		Num: 7, Owner: 3, Revision: 9, Key: "abc", Destination: "https://example.com", Default: "https://d.example", Inactive: true,
+		ExpiresAt: 5,
 		CreatedAt: 4,
 		Title:     "T", PasswordHash: "h", UTM: link.UTM{Source: "s"}, SmartRouting: true, ABTesting: true,
 		Rules:    []link.Rule{{ID: got.Rules[0].ID, Name: "r", Target: "https://r.example", Conditions: []byte("{}")}},

@@ -108,7 +108,8 @@ func (s *Service) resolve(ctx context.Context, p auth.Principal, id string, then
 		if err := s.close(ctx, tx, p, &c, status); err != nil {
 			return err
 		}
-		return then(tx, &c, link, audit.Entry{UserID: p.UserID, Action: "ABUSE_REPORT_" + status, EntityType: "abuse_report", EntityID: c.ID,
+		return then(tx, &c, link, audit.Entry{UserID: p.UserID, Action: "ABUSE_REPORT_" + status, EntityType: "abuse_report",
+			EntityID: c.ID,
 			Metadata: map[string]any{"urlId": c.URLID, "domain": analytics.OrNull(c.Hostname), "slug": c.Slug}})
 	})
 	if err != nil {

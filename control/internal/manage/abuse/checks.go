@@ -253,7 +253,8 @@ func (s *Service) block(ctx context.Context, source string, t *store.LinkTargets
 			return err
 		}
 		entry := audit.Entry{Action: "ABUSE_REPORTED", EntityType: "abuse_report", EntityID: c.ID,
-			Metadata: map[string]any{"urlId": u.ID, "domain": analytics.OrNull(u.Hostname), "slug": u.Slug, "reason": source, "detail": detail}}
+			Metadata: map[string]any{"urlId": u.ID, "domain": analytics.OrNull(u.Hostname), "slug": u.Slug, "reason": source,
+				"detail": detail}}
 		if u.SuspendedAt != 0 {
 			return audit.Append(ctx, tx, entry)
 		}

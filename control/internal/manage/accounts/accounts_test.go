@@ -50,7 +50,8 @@ func TestA1_EnsureAdmin_shows_the_password_until_the_first_sign_in(t *testing.T)
 		if again, err := open(t, st, "ba").EnsureAdmin(ctx, "b@example.com", ""); err != nil || again != made {
 			t.Fatalf("a second start before the first sign-in, with another key in front: %+v, %v, want %+v", again, err, made)
 		}
-		if given, err := s.EnsureAdmin(ctx, "a@example.com", "battery staple"); err != nil || !given.Ignored || given.Password != made.Password {
+		if given, err := s.EnsureAdmin(ctx, "a@example.com", "battery staple"); err != nil || !given.Ignored ||
+			given.Password != made.Password {
 			t.Fatalf("a password that is ignored: %+v, %v", given, err)
 		}
 		in, err := s.Login(ctx, accounts.Credentials{Email: "a@example.com", Password: made.Password})

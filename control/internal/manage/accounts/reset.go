@@ -143,7 +143,8 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 			return errResetToken
 		}
 		// The client may have locked itself out with wrong passwords before.
-		if err := s.lockout.Forget(ctx, tx, auth.LockoutKey("login", store.EmailKey(u.Email), auth.ClientOf(audit.OriginOf(ctx).IP))); err !=
+		if err := s.lockout.Forget(ctx, tx, auth.LockoutKey("login", store.EmailKey(u.Email),
+			auth.ClientOf(audit.OriginOf(ctx).IP))); err !=
 			nil {
 			return fmt.Errorf("reset failures: %w", err)
 		}

@@ -233,7 +233,8 @@ func (s *Service) TurnOffSecondFactors(ctx context.Context, p auth.Principal, id
 		return store.User{}, err
 	}
 	if id == p.UserID {
-		return store.User{}, problem.New(problem.Invalid, "You cannot turn off your own second factor here. Use POST /api/auth/2fa/disable.")
+		return store.User{},
+			problem.New(problem.Invalid, "You cannot turn off your own second factor here. Use POST /api/auth/2fa/disable.")
 	}
 	return s.turnOffSecondFactors(ctx, p, id, map[string]any{"byAdministrator": true})
 }

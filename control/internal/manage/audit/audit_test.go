@@ -21,7 +21,8 @@ func filled(t *testing.T, st *store.Store, n int) audit.Head {
 	t.Helper()
 	for done := 0; done < n; {
 		err := st.Tx(t.Context(), func(tx *store.Tx) error {
-			ctx := audit.WithOrigin(t.Context(), audit.Origin{RequestID: fmt.Sprint("r", done), Method: "PUT", Path: "/api/urls", IP: "192.0.2.1",
+			ctx := audit.WithOrigin(t.Context(), audit.Origin{RequestID: fmt.Sprint("r", done), Method: "PUT", Path: "/api/urls",
+				IP:        "192.0.2.1",
 				UserAgent: "curl"})
 			var entries []audit.Entry
 			for range min(100, n-done) {

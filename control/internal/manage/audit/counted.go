@@ -31,7 +31,8 @@ func AppendCounted(ctx context.Context, tx *store.Tx, now time.Time, bucket stri
 		return fmt.Errorf("audit: encode metadata: %w", err)
 	}
 	n, err := tx.HitAuditCount(ctx, store.AuditCount{
-		Action: e.Action, Bucket: bucket, EntityType: e.EntityType, LastAt: now.UnixMilli(), Address: OriginOf(ctx).IP, Latest: string(latest),
+		Action: e.Action, Bucket: bucket, EntityType: e.EntityType, LastAt: now.UnixMilli(), Address: OriginOf(ctx).IP,
+		Latest: string(latest),
 		EndsAt: now.Add(CountedWindow).UnixMilli(),
 	}, CountedExactly)
 	if err != nil {
@@ -55,7 +56,8 @@ func appendCounts(ctx context.Context, tx *store.Tx, now time.Time) error {
 			continue
 		}
 		entries = append(entries, Entry{Action: c.Action, EntityType: c.EntityType, Metadata: map[string]any{
-			"success": false, "failures": c.Count - CountedExactly, "from": time.UnixMilli(c.FirstAt).UTC(), "until": time.UnixMilli(c.LastAt).UTC(),
+			"success": false, "failures": c.Count - CountedExactly, "from": time.UnixMilli(c.FirstAt).UTC(),
+			"until":  time.UnixMilli(c.LastAt).UTC(),
 			"latest": json.RawMessage(c.Latest), "latestAddress": c.Address,
 		}})
 	}

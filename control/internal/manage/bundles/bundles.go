@@ -174,7 +174,8 @@ func fields(b *store.Bundle) map[string]any {
 // Create creates a bundle with links in the given order. Repeated ids count once.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Input, urlIDs []string) (Bundle, error) {
 	now := store.Now()
-	b := store.Bundle{ID: store.NewID(), UserID: p.UserID, Workspace: p.Workspace.Num, Color: defaultColor, Icon: defaultIcon, CreatedAt: now,
+	b := store.Bundle{ID: store.NewID(), UserID: p.UserID, Workspace: p.Workspace.Num, Color: defaultColor, Icon: defaultIcon,
+		CreatedAt: now,
 		UpdatedAt: now}
 	var v problem.Fields
 	if in.Name == nil {
@@ -248,8 +249,9 @@ func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]Bundle
 		return nil, 0, err
 	}
 	archived := q.Status == StatusArchived
-	list, total, err := s.store.Bundles(ctx, store.BundleFilter{Workspace: p.Scope(), Search: q.Search, Archived: &archived, Offset: q.Offset,
-		Limit: q.Limit})
+	list, total, err := s.store.Bundles(ctx, store.BundleFilter{Workspace: p.Scope(), Search: q.Search, Archived: &archived,
+		Offset: q.Offset,
+		Limit:  q.Limit})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list bundles: %w", err)
 	}

@@ -62,8 +62,9 @@ func (s *Service) Stats(ctx context.Context, p auth.Principal, id, zone string) 
 		return out, nil
 	}
 	lines, err := s.clicks.Lines(ctx, analytics.Query{
-		Scope: analytics.Scope{Links: links, Home: b.Workspace, From: first.Start(where), To: (today + 1).Start(where)}, Every: analytics.Days,
-		Zone: where,
+		Scope: analytics.Scope{Links: links, Home: b.Workspace, From: first.Start(where), To: (today + 1).Start(where)},
+		Every: analytics.Days,
+		Zone:  where,
 	})
 	if err != nil {
 		return Stats{}, fmt.Errorf("read a bundle's clicks: %w", err)

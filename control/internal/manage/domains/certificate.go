@@ -60,7 +60,8 @@ func (s *Service) Upload(ctx context.Context, p auth.Principal, id, certificate,
 		before := audited(&c)
 		c.Source, c.Status, c.LastError, c.Failures, c.Announced = store.CertificateUploaded, store.CertificateActive, "", 0, 0
 		c.Chain, c.SealedKey, c.NextAt = got.PEM, s.box.Seal(snapshot.SealPlace(d.Hostname), string(got.Key)), math.MaxInt64
-		c.Issuer, c.NotBefore, c.NotAfter, c.UpdatedAt = issuer(got.Leaf), got.Leaf.NotBefore.UnixMilli(), got.Leaf.NotAfter.UnixMilli(), now
+		c.Issuer, c.NotBefore, c.NotAfter, c.UpdatedAt = issuer(got.Leaf), got.Leaf.NotBefore.UnixMilli(),
+			got.Leaf.NotAfter.UnixMilli(), now
 		if had {
 			err = tx.UpdateCertificate(ctx, &c)
 		} else {

@@ -52,7 +52,8 @@ func (s *Service) write(ctx context.Context, tx *store.Tx, userID string, before
 	if before.Status != after.Status {
 		name := map[string]string{store.DomainActive: webhooks.DomainVerified, store.DomainFailed: webhooks.DomainLost}[after.Status]
 		if name != "" {
-			if err := webhooks.Emit(ctx, tx, webhooks.Event{Name: name, Workspace: after.Workspace, Data: webhooks.DomainEvent(after)}); err != nil {
+			if err := webhooks.Emit(ctx, tx, webhooks.Event{Name: name, Workspace: after.Workspace,
+				Data: webhooks.DomainEvent(after)}); err != nil {
 				return err
 			}
 		}

@@ -87,7 +87,8 @@ func FromSettings(set *Settings, base, console string, destinations link.Policy,
 		}
 	}
 	return New(Config{
-		Checker: checker, Targets: to, Names: hostname.Policy{Own: own, AllowPrivate: set.Private}, Destinations: destinations, Most: set.Most,
+		Checker: checker, Targets: to, Names: hostname.Policy{Own: own, AllowPrivate: set.Private}, Destinations: destinations,
+		Most:   set.Most,
 		Logger: log,
 	}, st), nil
 }

@@ -140,7 +140,8 @@ func (e *record) checkState() string {
 	if without == "" {
 		return ""
 	}
-	return fmt.Sprintf("is %s, but the row has no %s, so the link would lead visitors; map %[2]s, or use ACTIVE or INACTIVE", e.state, without)
+	return fmt.Sprintf("is %s, but the row has no %s, so the link would lead visitors; map %[2]s, or use ACTIVE or INACTIVE",
+		e.state, without)
 }
 
 func setTime(cell string, to *int64) string {

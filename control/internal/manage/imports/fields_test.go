@@ -167,7 +167,8 @@ func TestF7_cells_are_never_reinterpreted(t *testing.T) {
 	if len(problems) > 0 || got.Status != nil || !strings.HasPrefix(tell(got.warnings), "status: clicks are not imported") {
 		t.Errorf("an exhausted link: %v %s %s", got.Status, tell(problems), tell(got.warnings))
 	}
-	for state, want := range map[string]string{"EXPIRED": "<nil>", "SCHEDULED": "ACTIVE", "inactive": "INACTIVE", "SUSPENDED": "SUSPENDED"} {
+	for state, want := range map[string]string{"EXPIRED": "<nil>", "SCHEDULED": "ACTIVE", "inactive": "INACTIVE",
+		"SUSPENDED": "SUSPENDED"} {
 		got, problems := readOne(t, "url,status,expiresAt,startsAt", "https://example.com/", state, "2021-01-01", "2020-01-01")
 		status := "<nil>"
 		if got.Status != nil {

@@ -110,7 +110,8 @@ func checkText(content []byte) error {
 	for at := 0; at < len(content); {
 		r, n := utf8.DecodeRune(content[at:])
 		if r == utf8.RuneError && n == 1 {
-			return refuse("is not in UTF-8 (line %d); save it as CSV in UTF-8, not in the encoding of the system, such as Latin-1", line(at))
+			return refuse("is not in UTF-8 (line %d); save it as CSV in UTF-8, not in the encoding of the system, such as Latin-1",
+				line(at))
 		}
 		at += n
 	}

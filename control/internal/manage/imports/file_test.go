@@ -24,7 +24,8 @@ func TestParse_lines(t *testing.T) {
 
 // The fuzzer looks for a file that is neither a table within the limits nor gets a problem.
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"", "url\nx\n", "\uFEFFa;b\n1;2\n", "a,\"b\n", "a\tb\n\"1\"\t\"2\n3\"\n", "a,a,,\n1,2,3,4,5\n", "\"\"\"\n"} {
+	for _, seed := range []string{"", "url\nx\n", "\uFEFFa;b\n1;2\n", "a,\"b\n", "a\tb\n\"1\"\t\"2\n3\"\n", "a,a,,\n1,2,3,4,5\n",
+		"\"\"\"\n"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {

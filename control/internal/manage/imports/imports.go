@@ -118,7 +118,8 @@ func audited(i *store.Import) map[string]any {
 // Create stores a CSV file as an import into the caller's workspace. The name "" stands for "Import".
 func (s *Service) Create(ctx context.Context, p auth.Principal, name string, content []byte) (store.Import, error) {
 	var v problem.Fields
-	i := store.Import{ID: store.NewID(), Workspace: p.Workspace.Num, UserID: p.UserID, Name: v.Name("name", cmp.Or(name, "Import"), maxName),
+	i := store.Import{ID: store.NewID(), Workspace: p.Workspace.Num, UserID: p.UserID,
+		Name:   v.Name("name", cmp.Or(name, "Import"), maxName),
 		Status: store.ImportMapping, CreatedAt: store.Now()}
 	if err := v.Err(); err != nil {
 		return i, err

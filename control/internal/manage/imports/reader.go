@@ -132,7 +132,8 @@ func (r *reader) readRow(from *row) (out record, problems []problem.Field) {
 	for _, c := range from.cells[min(len(r.table.columns), len(from.cells)):] {
 		if strings.TrimSpace(c) != "" {
 			problems = append(problems,
-				problem.Field{Message: "has more cells than the file has columns; a cell that contains the delimiter needs quotation marks"})
+				problem.Field{
+					Message: "has more cells than the file has columns; a cell that contains the delimiter needs quotation marks"})
 			break
 		}
 	}

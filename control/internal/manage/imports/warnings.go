@@ -122,7 +122,8 @@ func (l *losses) warnings(updates int) []store.ImportProblem {
 		switch {
 		case lost.rows == 0 || name == reasonTitle:
 		case isPasswordFlag(name):
-			add("", name, lost.first, "links with a password become open to everybody, because passwords are not imported (column %q); rows: %d",
+			add("", name, lost.first,
+				"links with a password become open to everybody, because passwords are not imported (column %q); rows: %d",
 				name, lost.rows)
 		default:
 			add("", name, lost.first, "the column %q is not imported; rows with content: %d", name, lost.rows)

@@ -196,7 +196,8 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, p auth.Principal, id
 	})
 	if p.UserID == "" {
 		from := audit.OriginOf(ctx)
-		if out.Token, out.Expires, err = s.auth.OpenSession(ctx, tx, out.User, auth.SignIn{IP: from.IP, UserAgent: from.UserAgent}); err != nil {
+		if out.Token, out.Expires,
+			err = s.auth.OpenSession(ctx, tx, out.User, auth.SignIn{IP: from.IP, UserAgent: from.UserAgent}); err != nil {
 			return err
 		}
 		log = append(log, audit.Entry{UserID: out.User.ID, Action: "USER_LOGIN", EntityType: "user", EntityID: out.User.ID,

@@ -193,7 +193,8 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string, endMa
 				return problem.Missing("API key")
 			}
 			log = append(log, audit.Entry{
-				UserID: p.UserID, Action: "API_KEY_DELETED", EntityType: "api_key", EntityID: one.ID, Workspace: one.Workspace, Old: logged(one),
+				UserID: p.UserID, Action: "API_KEY_DELETED", EntityType: "api_key", EntityID: one.ID, Workspace: one.Workspace,
+				Old: logged(one),
 			})
 		}
 		if endMade {

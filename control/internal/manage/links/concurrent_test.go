@@ -91,7 +91,8 @@ func TestBulk_changes_at_once(t *testing.T) {
 				list := [][]string{ids, reversed}[i%2]
 				for j := range 5 {
 					title := fmt.Sprint(i, j)
-					if _, err := w.links.UpdateMany(w.Context(), w.ann, list, links.Input{Texts: map[string]string{"title": title}}); err != nil {
+					if _, err := w.links.UpdateMany(w.Context(), w.ann, list,
+						links.Input{Texts: map[string]string{"title": title}}); err != nil {
 						w.Error(err)
 					}
 				}
@@ -103,7 +104,8 @@ func TestBulk_changes_at_once(t *testing.T) {
 		w.ok(err)
 		for _, u := range list {
 			if u.Title != list[0].Title || u.Revision != list[0].Revision {
-				w.Errorf("%s is %q at revision %d, %s is %q at %d", u.Slug, u.Title, u.Revision, list[0].Slug, list[0].Title, list[0].Revision)
+				w.Errorf("%s is %q at revision %d, %s is %q at %d", u.Slug, u.Title, u.Revision, list[0].Slug, list[0].Title,
+					list[0].Revision)
 			}
 		}
 	})
@@ -148,7 +150,8 @@ func TestUpdate_while_deleted(t *testing.T) {
 			for j := range 3 {
 				wg.Go(func() {
 					title := fmt.Sprint(j)
-					if _, err := w.links.Update(w.Context(), w.ann, u.ID, links.Input{Texts: map[string]string{"title": title}}); err != nil &&
+					if _, err := w.links.Update(w.Context(), w.ann, u.ID,
+						links.Input{Texts: map[string]string{"title": title}}); err != nil &&
 						!problem.Is(err, problem.NotFound) {
 						w.Error(err)
 					}

@@ -82,7 +82,8 @@ func (w *world) mutate(r *rand.Rand, rt *routing.Service, id string) {
 		case 5:
 			in.RedirectCode, in.Status = pointer(pick[int64](r, 301, 302, 307, 308)), pointer(pick(r, "ACTIVE", "INACTIVE"))
 		case 6:
-			in.Texts["defaultUrl"], in.Texts["expiredUrl"], in.SmartRouting = pick(r, "", target), pick(r, "", target), pointer(r.IntN(2) == 0)
+			in.Texts["defaultUrl"], in.Texts["expiredUrl"], in.SmartRouting = pick(r, "", target), pick(r, "", target),
+				pointer(r.IntN(2) == 0)
 		}
 		_, err = w.links.Update(ctx, w.ann, id, in)
 	case n == 4:
@@ -140,7 +141,8 @@ func TestRollback_restores_any_revision(t *testing.T) {
 			entries, total, err := w.links.History(w.Context(), w.ann, u.ID, 100, 0)
 			w.ok(err)
 			if total != len(entries) || total != len(states) || entries[total-1].Action != "URL_CREATED" {
-				w.Fatalf("history %d: %d of %d entries, %d states, the first is %s", n, len(entries), total, len(states), entries[total-1].Action)
+				w.Fatalf("history %d: %d of %d entries, %d states, the first is %s", n, len(entries), total, len(states),
+					entries[total-1].Action)
 			}
 			var revisions []uint64
 			for _, e := range entries {
@@ -219,7 +221,8 @@ func TestHistory(t *testing.T) {
 		if all[0].Changes["title"].Old != "old program" || all[1].Changes["title"].New != "old program" {
 			w.Errorf("%+v", all)
 		}
-		if _, err := w.links.Rollback(w.Context(), w.ann, u.ID, all[1].Revision); err != nil || w.show(u.ID).fields["title"] != "old program" {
+		if _, err := w.links.Rollback(w.Context(), w.ann, u.ID, all[1].Revision); err != nil ||
+			w.show(u.ID).fields["title"] != "old program" {
 			w.Errorf("%v, %v", err, w.show(u.ID).fields["title"])
 		}
 		if _, err := w.links.Rollback(w.Context(), w.ann, u.ID, 1<<40); !problem.Is(err, problem.Invalid) {
@@ -251,7 +254,8 @@ func TestHistory_is_bounded(t *testing.T) {
 			return err
 		}))
 		w.ok(w.store.Tx(w.Context(), func(tx *store.Tx) error {
-			_, err := tx.Exec(w.Context(), `UPDATE link_history SET nth = nth + ? WHERE link_num = ? AND nth > 2`, store.HistoryEntries-1, u.Num)
+			_, err := tx.Exec(w.Context(), `UPDATE link_history SET nth = nth + ? WHERE link_num = ? AND nth > 2`,
+				store.HistoryEntries-1, u.Num)
 			return err
 		}))
 		_, err = w.links.Update(w.Context(), w.ann, u.ID, links.Input{Texts: map[string]string{"title": "last"}})

@@ -42,7 +42,8 @@ func (s *Service) Transfer(ctx context.Context, p auth.Principal, ids []string, 
 				return problem.OfField("urlIds", "the URL %q is in this workspace already", list[i].ID)
 			}
 			if list[i].Domain != 0 {
-				return problem.New(problem.Conflict, "The URL %q is on the domain %s, which belongs to its workspace. Such URLs cannot be transferred.",
+				return problem.New(problem.Conflict,
+					"The URL %q is on the domain %s, which belongs to its workspace. Such URLs cannot be transferred.",
 					list[i].Slug, list[i].Hostname)
 			}
 		}

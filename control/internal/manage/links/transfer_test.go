@@ -45,7 +45,8 @@ func TestMoveSome_and_DeleteSome(t *testing.T) {
 			w.ok(w.store.Tx(w.Context(), func(tx *store.Tx) error {
 				var list []*store.Link
 				for i := from; i < min(total, from+1000); i++ {
-					list = append(list, &store.Link{ID: store.NewID(), UserID: w.ann.UserID, Workspace: own.Num, Slug: fmt.Sprintf("slug%07d", i),
+					list = append(list, &store.Link{ID: store.NewID(), UserID: w.ann.UserID, Workspace: own.Num,
+						Slug:        fmt.Sprintf("slug%07d", i),
 						OriginalURL: "https://example.com", Active: true, CreatedAt: int64(i), UpdatedAt: 1})
 				}
 				if err := tx.InsertLinks(w.Context(), list); err != nil || from > 0 {
@@ -73,7 +74,8 @@ func TestMoveSome_and_DeleteSome(t *testing.T) {
 		if w.count(`SELECT count(*) FROM bundle_urls m JOIN bundles b ON b.id = m.bundle_id WHERE b.workspace_num = ?`, team.Num) != 2 {
 			w.Error("the bundle has not moved with its links")
 		}
-		if w.count(`SELECT count(*) FROM urls u LEFT JOIN link_changes c ON c.num = u.num AND c.revision = u.revision WHERE c.num IS NULL`) != 0 {
+		if w.count(`SELECT count(*) FROM urls u LEFT JOIN link_changes c ON c.num = u.num AND c.revision = u.revision
+			WHERE c.num IS NULL`) != 0 {
 			w.Error("a move is missing in the log of changes")
 		}
 		if w.count(`SELECT count(*) FROM audit_logs WHERE action = 'URL_TRANSFERRED' AND workspace_num = ?`,

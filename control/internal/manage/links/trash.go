@@ -76,8 +76,9 @@ func purge(ctx context.Context, tx *store.Tx, p auth.Principal, id string) error
 	if err := tx.DeleteTrashed(ctx, []uint64{t.Link.Num}, true); err != nil {
 		return err
 	}
-	return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "URL_DELETED", EntityType: "url", EntityID: id, Workspace: t.Workspace,
-		Old: Fields(&t.Link), Metadata: map[string]any{"permanently": true, "fromTrash": true}})
+	return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "URL_DELETED", EntityType: "url", EntityID: id,
+		Workspace: t.Workspace,
+		Old:       Fields(&t.Link), Metadata: map[string]any{"permanently": true, "fromTrash": true}})
 }
 
 // trashed wraps a store call that returns a link in the trash, like Visible.
@@ -114,8 +115,9 @@ func (s *Service) Trash(ctx context.Context, p auth.Principal, q Query) ([]Trash
 	if err := v.Err(); err != nil {
 		return nil, 0, err
 	}
-	list, total, err := s.store.Trash(ctx, store.LinkFilter{Workspace: p.Scope(), Search: q.Search, SortBy: q.SortBy, Ascending: q.Ascending,
-		Offset: q.Offset, Limit: q.Limit})
+	list, total, err := s.store.Trash(ctx, store.LinkFilter{Workspace: p.Scope(), Search: q.Search, SortBy: q.SortBy,
+		Ascending: q.Ascending,
+		Offset:    q.Offset, Limit: q.Limit})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list the trash: %w", err)
 	}

@@ -70,7 +70,8 @@ type Convert func(ctx context.Context, file []byte, width, height int) (*image.R
 func New(cfg Config, convert Convert) (*Service, error) {
 	s := &Service{
 		cfg: cfg, places: make(chan struct{}, maxAtOnce), convert: convert,
-		client: outbound.New(outbound.Policy{AllowPrivate: cfg.AllowPrivate, Ports: []uint16{80, 443}, Timeout: fetchTime, MaxBody: maxBody}),
+		client: outbound.New(outbound.Policy{AllowPrivate: cfg.AllowPrivate, Ports: []uint16{80, 443}, Timeout: fetchTime,
+			MaxBody: maxBody}),
 	}
 	var err error
 	s.icons, err = newIcons()

@@ -206,7 +206,8 @@ func TestIcon(t *testing.T) {
 	}
 	sites := map[string]string{
 		counted(site{"/favicon.ico": content("image/x-icon", ico)}): "image/x-icon",
-		counted(site{"/": content("text/html", `<link rel="icon" type="image/svg+xml" href="a.svg"><link rel="shortcut icon" href="a.png">`),
+		counted(site{
+			"/":      content("text/html", `<link rel="icon" type="image/svg+xml" href="a.svg"><link rel="shortcut icon" href="a.png">`),
 			"/a.png": content("image/png", string(photo(t, 200, 200)))}): "image/png",
 		counted(site{"/favicon.ico": content("text/html", "no such page")}): "",
 		counted(site{}): "",

@@ -37,7 +37,8 @@ func FuzzCredential(f *testing.F) {
 		}
 		if r, err := c.decode(false); err == nil {
 			_, _ = protocol.CredentialAssertionResponse{
-				PublicKeyCredential: protocol.PublicKeyCredential{Credential: protocol.Credential{ID: encode(r.id), Type: "public-key"}, RawID: r.id},
+				PublicKeyCredential: protocol.PublicKeyCredential{Credential: protocol.Credential{ID: encode(r.id), Type: "public-key"},
+					RawID: r.id},
 				AssertionResponse: protocol.AuthenticatorAssertionResponse{
 					AuthenticatorResponse: protocol.AuthenticatorResponse{ClientDataJSON: r.clientData}, AuthenticatorData: r.authData,
 					Signature: r.signature, UserHandle: r.userHandle,

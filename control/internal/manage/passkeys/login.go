@@ -178,7 +178,8 @@ func (s *Service) open(ctx context.Context, p store.Passkey, got signature, key 
 			return err
 		}
 		return audit.Append(ctx, tx, audit.Entry{
-			UserID: u.ID, Action: "USER_LOGIN", EntityType: "user", EntityID: u.ID, Metadata: map[string]any{"success": true, "passkey": p.ID,
+			UserID: u.ID, Action: "USER_LOGIN", EntityType: "user", EntityID: u.ID,
+			Metadata: map[string]any{"success": true, "passkey": p.ID,
 				"secondFactor": "passkey"},
 		})
 	})
@@ -189,7 +190,8 @@ func (s *Service) open(ctx context.Context, p store.Passkey, got signature, key 
 func (s *Service) failed(ctx context.Context, key string, r response, passkey store.Passkey, why *refusal) error {
 	cloned := why.tell == errRepeated
 	if cloned {
-		s.cfg.Logger.Warn("passkey counter did not increase", "user_id", passkey.UserID, "passkey_id", passkey.ID, "stored", passkey.SignCount,
+		s.cfg.Logger.Warn("passkey counter did not increase", "user_id", passkey.UserID, "passkey_id", passkey.ID, "stored",
+			passkey.SignCount,
 			"got", why.detail)
 	} else {
 		s.cfg.Logger.Info("passkey sign-in refused", "user_id", passkey.UserID, "reason", why.reason, "detail", why.detail)

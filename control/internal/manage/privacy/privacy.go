@@ -50,9 +50,10 @@ func (s *Service) Erase(ctx context.Context, p auth.Principal, text string) (e E
 		if e.ErasedVisitor, err = tx.EraseVisitor(ctx, ip); err != nil {
 			return fmt.Errorf("erase a visitor: %w", err)
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "VISITOR_ERASED", EntityType: "visitor", Metadata: map[string]any{
-			"clicks": e.Clicks, "webhookDeliveries": e.Deliveries, "webhookLogs": e.Logs, "passwordAttempts": e.LinkLockouts,
-		}})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "VISITOR_ERASED", EntityType: "visitor",
+			Metadata: map[string]any{
+				"clicks": e.Clicks, "webhookDeliveries": e.Deliveries, "webhookLogs": e.Logs, "passwordAttempts": e.LinkLockouts,
+			}})
 	})
 	return e, err
 }

@@ -56,7 +56,8 @@ func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, bef
 
 // ruleEvents maps actions on rules to webhook events.
 var ruleEvents = map[string]string{
-	"ROUTING_RULE_CREATED": webhooks.RuleCreated, "ROUTING_RULE_UPDATED": webhooks.RuleUpdated, "ROUTING_RULE_DELETED": webhooks.RuleDeleted,
+	"ROUTING_RULE_CREATED": webhooks.RuleCreated, "ROUTING_RULE_UPDATED": webhooks.RuleUpdated,
+	"ROUTING_RULE_DELETED": webhooks.RuleDeleted,
 }
 
 // events returns the webhook events of the change. An event about a rule carries the rule's new state, or its last

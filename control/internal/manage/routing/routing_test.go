@@ -33,8 +33,9 @@ func each(t *testing.T, f func(w *world)) {
 			if u.Num, err = tx.InsertUser(t.Context(), u); err != nil {
 				return err
 			}
-			return tx.InsertLinks(t.Context(), []*store.Link{{ID: w.url, UserID: u.ID, Slug: "abc", OriginalURL: "https://example.com", Active: true,
-				CreatedAt: 1, UpdatedAt: 1}})
+			return tx.InsertLinks(t.Context(),
+				[]*store.Link{{ID: w.url, UserID: u.ID, Slug: "abc", OriginalURL: "https://example.com", Active: true,
+					CreatedAt: 1, UpdatedAt: 1}})
 		}))
 		w.ann = auth.PrincipalOf(u)
 		f(w)
@@ -157,7 +158,8 @@ func TestRules_conditions_are_bounded_together(t *testing.T) {
 		if _, err := w.routing.CreateRule(w.Context(), w.ann, w.url, input); !problem.Is(err, problem.Invalid) {
 			w.Errorf("a third: %v", err)
 		}
-		third, err := w.routing.CreateRule(w.Context(), w.ann, w.url, routing.RuleInput{Name: &name, TargetURL: &target, Conditions: conditions})
+		third, err := w.routing.CreateRule(w.Context(), w.ann, w.url, routing.RuleInput{Name: &name, TargetURL: &target,
+			Conditions: conditions})
 		w.ok(err)
 		if _, err := w.routing.UpdateRule(w.Context(), w.ann, w.url, third.ID, routing.RuleInput{Conditions: large}); !problem.Is(err,
 			problem.Invalid) {

@@ -185,7 +185,8 @@ func TestService_Screen_without_answers(t *testing.T) {
 				var p *problem.Error
 				for range 3 {
 					problems, err := s.Screen(t.Context(), []string{"https://evil.example"})
-					if required && (!errors.As(err, &p) || p.Kind != problem.Unavailable) || !required && (err != nil || problems[0] != "") {
+					if required && (!errors.As(err, &p) || p.Kind != problem.Unavailable) || !required &&
+						(err != nil || problems[0] != "") {
 						t.Errorf("required %v: %q, %v", required, problems, err)
 					}
 				}
@@ -201,8 +202,9 @@ func TestService_Screen_without_answers(t *testing.T) {
 
 func TestSettings_Validate(t *testing.T) {
 	t.Parallel()
-	good := []screening.Settings{{}, {Blocked: "/etc/blocked"}, {Blocked: "https://lists.example/hosts", CheckURL: "http://127.0.0.1:9/check",
-		Required: true, Timeout: time.Second}}
+	good := []screening.Settings{{}, {Blocked: "/etc/blocked"},
+		{Blocked: "https://lists.example/hosts", CheckURL: "http://127.0.0.1:9/check",
+			Required: true, Timeout: time.Second}}
 	for _, s := range good {
 		if err := s.Validate(); err != nil {
 			t.Errorf("%+v: %v", s, err)

@@ -41,8 +41,9 @@ func (s *Service) Unlink(ctx context.Context, p auth.Principal, userID, id strin
 		if err != nil {
 			return fmt.Errorf("unlink account: %w", err)
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "OIDC_ACCOUNT_UNLINKED", EntityType: "oidc_account", EntityID: id,
-			Old: loggedAccount(was)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "OIDC_ACCOUNT_UNLINKED", EntityType: "oidc_account",
+			EntityID: id,
+			Old:      loggedAccount(was)})
 	})
 }
 

@@ -87,7 +87,8 @@ func (d *directory) metadata(ctx context.Context, address string) (metadata, err
 		if strings.TrimSuffix(m.Issuer, "/") != issuer {
 			return m, fmt.Errorf("discovery: the document names another issuer, %.200q", m.Issuer)
 		}
-		for name, endpoint := range map[string]string{"authorization_endpoint": m.Authorization, "token_endpoint": m.Token, "jwks_uri": m.Keys,
+		for name, endpoint := range map[string]string{"authorization_endpoint": m.Authorization, "token_endpoint": m.Token,
+			"jwks_uri":          m.Keys,
 			"userinfo_endpoint": m.UserInfo} {
 			if !d.usable(endpoint) && (endpoint != "" || name != "userinfo_endpoint") {
 				return m, fmt.Errorf("discovery: %s is not a valid URL", name)

@@ -108,7 +108,8 @@ func (s *Service) userOf(ctx context.Context, tx *store.Tx, p store.OIDCProvider
 	case !s.cfg.AutoProvision:
 		return "", nil, failed(CodeNoAccount, nil)
 	}
-	u = store.User{ID: store.NewID(), Email: who.email, Name: who.name, Role: string(auth.User), Active: true, CreatedAt: now, UpdatedAt: now}
+	u = store.User{ID: store.NewID(), Email: who.email, Name: who.name, Role: string(auth.User), Active: true, CreatedAt: now,
+		UpdatedAt: now}
 	if u.Num, err = tx.InsertUser(ctx, u); err != nil {
 		return "", nil, fmt.Errorf("insert user: %w", err)
 	}

@@ -77,7 +77,8 @@ func (l *Link) Write(ctx context.Context, tx *store.Tx) error {
 	}
 	now := store.Now()
 	a := store.OIDCAccount{
-		ID: store.NewID(), ProviderID: p.ID, ProviderSlug: p.Slug, ProviderName: p.Name, UserID: w.UserID, Issuer: w.Issuer, Subject: w.Subject,
+		ID: store.NewID(), ProviderID: p.ID, ProviderSlug: p.Slug, ProviderName: p.Name, UserID: w.UserID, Issuer: w.Issuer,
+		Subject:   w.Subject,
 		Email:     w.Email,
 		CreatedAt: now, LastLoginAt: now,
 	}

@@ -127,8 +127,9 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Provi
 			}
 			return fmt.Errorf("insert identity provider: %w", err)
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "OIDC_PROVIDER_CREATED", EntityType: "oidc_provider", EntityID: row.ID,
-			New: logged(row)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "OIDC_PROVIDER_CREATED", EntityType: "oidc_provider",
+			EntityID: row.ID,
+			New:      logged(row)})
 	})
 	return s.shown(row), err
 }

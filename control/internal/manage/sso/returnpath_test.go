@@ -13,7 +13,8 @@ func TestReturnPath(t *testing.T) {
 	for raw, want := range map[string]string{
 		"": "/", "/": "/", "/links": "/links", "/links?page=2&q=a+b#top": "/links?page=2&q=a+b#top", "/a//b": "/a//b", "/a b": "/a%20b",
 		"/é?é#é": "/%C3%A9?%C3%A9#%C3%A9",
-		`/a"<b>`: "/a%22%3Cb%3E", "/a?next=https://other.example/": "/a?next=https://other.example/", "/a:b@c": "/a:b@c", "/a%20b": "/a%20b",
+		`/a"<b>`: "/a%22%3Cb%3E", "/a?next=https://other.example/": "/a?next=https://other.example/", "/a:b@c": "/a:b@c",
+		"/a%20b":  "/a%20b",
 		"/100%25": "/100%25", "/?x=//y": "/?x=//y",
 	} {
 		if got, ok := sso.ReturnPath(raw); !ok || got != want {
@@ -73,7 +74,8 @@ func FuzzReturnPath(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q became %q: %v", raw, path, err)
 		}
-		if to := base.ResolveReference(u); to.Scheme != "https" || to.Host != "sho.rt" || to.User != nil || strings.HasPrefix(to.Path, "//") {
+		if to := base.ResolveReference(u); to.Scheme != "https" || to.Host != "sho.rt" || to.User != nil ||
+			strings.HasPrefix(to.Path, "//") {
 			t.Fatalf("%q became %q, which leads to %s", raw, path, to)
 		}
 	})

@@ -55,7 +55,8 @@ func newIDP(t *testing.T) *idptest.Provider {
 func setUp(t *testing.T, s *sso.Service, discovery string) {
 	t.Helper()
 	name, slug, id, secret := "Corp", "corp", idptest.ClientID, idptest.ClientSecret
-	_, err := s.Create(t.Context(), admin, sso.Input{Name: &name, Slug: &slug, DiscoveryURL: &discovery, ClientID: &id, ClientSecret: &secret})
+	_, err := s.Create(t.Context(), admin, sso.Input{Name: &name, Slug: &slug, DiscoveryURL: &discovery, ClientID: &id,
+		ClientSecret: &secret})
 	ok(t, err)
 }
 

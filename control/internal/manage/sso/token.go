@@ -58,7 +58,8 @@ func (s *Service) redeem(ctx context.Context, p store.OIDCProvider, m metadata, 
 		return who, failed(CodeInvalidToken, errors.New("the provider returned no id_token"))
 	}
 	keys := &keySet{service: s, provider: p, metadata: m}
-	verified, err := oidc.NewVerifier(m.Issuer, keys, &oidc.Config{ClientID: p.ClientID, SupportedSigningAlgs: m.Algorithms, Now: s.cfg.Now}).
+	verified, err := oidc.NewVerifier(m.Issuer, keys, &oidc.Config{ClientID: p.ClientID, SupportedSigningAlgs: m.Algorithms,
+		Now: s.cfg.Now}).
 		Verify(ctx, raw)
 	if keys.down != nil {
 		return who, failed(CodeUnavailable, keys.down)

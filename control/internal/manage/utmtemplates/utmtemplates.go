@@ -123,7 +123,8 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (store
 		if err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "UTM_TEMPLATE_CREATED", EntityType: "utm_template", EntityID: t.ID,
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "UTM_TEMPLATE_CREATED", EntityType: "utm_template",
+			EntityID:  t.ID,
 			Workspace: t.Workspace, New: fields(&t)})
 	})
 	if err != nil {

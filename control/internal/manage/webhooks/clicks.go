@@ -188,7 +188,8 @@ func clickDeliveries(subs []store.Subscription, rows []analytics.Row, known look
 				} else {
 					id += ".rule"
 					rule := known.rules[analytics.IDString(r.Rule)]
-					data = MatchedRule{url.ID, analytics.IDString(r.Rule), analytics.OrNull(rule.Name), analytics.OrNull(rule.TargetURL), r.Data()}
+					data = MatchedRule{url.ID, analytics.IDString(r.Rule), analytics.OrNull(rule.Name),
+						analytics.OrNull(rule.TargetURL), r.Data()}
 				}
 				if body == "" {
 					var err error

@@ -49,13 +49,16 @@ func (w *world) row(u store.Link, seq uint64) analytics.Row {
 func TestClicks(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		u, r := w.clickable("slug")
-		variant := store.Variant{ID: store.NewID(), URLID: u.ID, Name: "blue", TargetURL: "https://blue.example.com", CreatedAt: 1, UpdatedAt: 1}
+		variant := store.Variant{ID: store.NewID(), URLID: u.ID, Name: "blue", TargetURL: "https://blue.example.com", CreatedAt: 1,
+			UpdatedAt: 1}
 		testkit.Must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error { return tx.InsertVariant(t.Context(), &variant) }))
 		clicks, matches := w.add("/clicks", webhooks.URLClicked), w.add("/matches", webhooks.RuleMatched)
 		w.run()
 		full, bare, gone := w.row(u, 1), w.row(u, 2), w.row(u, 3)
-		full.Variant, full.Rule, full.IP = link.ID(uuid.MustParse(variant.ID)), link.ID(uuid.MustParse(r.ID)), netip.MustParseAddr("2001:db8::1")
-		full.UserAgent, full.Referer, full.Country, full.City, full.Device, full.OS, full.Browser, full.Bot = "ua", "https://ref", "DE", "Köln",
+		full.Variant, full.Rule, full.IP = link.ID(uuid.MustParse(variant.ID)), link.ID(uuid.MustParse(r.ID)),
+			netip.MustParseAddr("2001:db8::1")
+		full.UserAgent, full.Referer, full.Country, full.City, full.Device, full.OS, full.Browser, full.Bot = "ua", "https://ref",
+			"DE", "Köln",
 			"MOBILE", "iOS", "Safari", true
 		full.UTM = link.UTM{Source: "1", Medium: "2", Campaign: "3", Term: "4", Content: "5", ID: "6", SourcePlatform: "7"}
 		gone.Link = 999
@@ -81,7 +84,8 @@ func TestClicks(t *testing.T) {
 			got = append(got, e.Event+" "+string(e.Data))
 		}
 		want := []string{
-			webhooks.RuleMatched + ` {"urlId":"` + u.ID + `","ruleId":"` + r.ID + `","ruleName":"phones","targetUrl":"https://m.example.com",` +
+			webhooks.RuleMatched + ` {"urlId":"` + u.ID + `","ruleId":"` + r.ID +
+				`","ruleName":"phones","targetUrl":"https://m.example.com",` +
 				facts + `}`,
 			webhooks.URLClicked + ` {"urlId":"` + u.ID + `","variantId":"` + variant.ID + `",` + facts +
 				`,"slug":"slug","targetUrl":"https://m.example.com","variantName":"blue","domain":"sho.rt","shortUrl":"https://sho.rt/slug"}`,
@@ -174,7 +178,8 @@ func TestAPI6_ClickTellsWhereItLed(t *testing.T) {
 			row.Rule, row.Variant = rule, variant
 			testkit.Must(t, w.service.Note(t.Context(), []analytics.Row{row}))
 			var payload string
-			testkit.Must(t, w.store.Row(t.Context(), `SELECT payload FROM webhook_deliveries WHERE webhook_id = ? AND event_id = ?`, hook.ID,
+			testkit.Must(t, w.store.Row(t.Context(), `SELECT payload FROM webhook_deliveries WHERE webhook_id = ? AND event_id = ?`,
+				hook.ID,
 				row.ID()).Scan(&payload))
 			var e struct{ Data map[string]any }
 			testkit.Must(t, json.Unmarshal([]byte(payload), &e))
@@ -225,7 +230,8 @@ func TestClicks_follow_a_moved_link(t *testing.T) {
 				if err := tx.MoveLinks(t.Context(), []uint64{u.Num}, to.Workspace.Num, 1); err != nil {
 					return err
 				}
-				return webhooks.Emit(t.Context(), tx, webhooks.Event{Name: webhooks.URLUpdated, Workspace: to.Workspace.Num, Left: from.Workspace.Num,
+				return webhooks.Emit(t.Context(), tx, webhooks.Event{Name: webhooks.URLUpdated, Workspace: to.Workspace.Num,
+					Left: from.Workspace.Num,
 					Data: webhooks.LinkUpdated{ID: u.ID}})
 			}))
 		}

@@ -17,7 +17,9 @@ func (s *Service) NoteConversions(ctx context.Context, list []analytics.Conversi
 	defer cancel()
 	subs, err := s.clickSubscriptions(ctx)
 	if err == nil {
-		subs = slices.DeleteFunc(slices.Clone(subs), func(sub store.Subscription) bool { return !slices.Contains(sub.Events, ConversionCreated) })
+		subs = slices.DeleteFunc(slices.Clone(subs), func(sub store.Subscription) bool {
+			return !slices.Contains(sub.Events, ConversionCreated)
+		})
 	}
 	if err == nil && len(subs) > 0 {
 		for batch := range slices.Chunk(list, noteBatch) {

@@ -163,7 +163,8 @@ func TestRetries(t *testing.T) {
 			}
 			equal(t, w.backlog(hook.ID), 0, "deliveries waiting after the last attempt")
 			for i, q := range w.at("/hook") {
-				if q.header.Get("X-Webhook-Attempt") != fmt.Sprint(i+1) || q.header.Get("webhook-id") != w.at("/hook")[0].header.Get("webhook-id") ||
+				if q.header.Get("X-Webhook-Attempt") != fmt.Sprint(i+1) ||
+					q.header.Get("webhook-id") != w.at("/hook")[0].header.Get("webhook-id") ||
 					q.body != w.at("/hook")[0].body {
 					t.Errorf("attempt %d: %v", i+1, q.header)
 				}
@@ -288,7 +289,8 @@ func TestDelivery_survives_a_process_that_dies_in_the_middle(t *testing.T) {
 				ids[q.header.Get("X-Webhook-Delivery-ID")]++
 			}
 			if len(ids) != 11 || len(w.at("/hook")) != 15 {
-				t.Fatalf("%d ids in %d requests, want 11 in 15: what was under way is sent again with its own id", len(ids), len(w.at("/hook")))
+				t.Fatalf("%d ids in %d requests, want 11 in 15: what was under way is sent again with its own id", len(ids),
+					len(w.at("/hook")))
 			}
 		})
 	}

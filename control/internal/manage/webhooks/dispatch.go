@@ -190,7 +190,9 @@ func (d *dispatch) claim(ctx context.Context, tx *store.Tx, due []store.DueWebho
 // order, as their deletion does, to prevent deadlocks.
 func (s *Service) record(ctx context.Context, tx *store.Tx, list []outcome) error {
 	sums := map[string]store.Attempts{}
-	for _, o := range slices.SortedStableFunc(slices.Values(list), func(a, b outcome) int { return cmp.Compare(a.log.SentAt, b.log.SentAt) }) {
+	for _, o := range slices.SortedStableFunc(slices.Values(list), func(a, b outcome) int {
+		return cmp.Compare(a.log.SentAt, b.log.SentAt)
+	}) {
 		if o.aborted {
 			continue
 		}

@@ -62,7 +62,8 @@ func TestEvents_of_links_and_rules(t *testing.T) {
 		var d map[string]any
 		testkit.Must(t, json.Unmarshal([]byte(all[0][len("url.created "):]), &d))
 		if d["id"] != u.ID || d["slug"] != "first" || d["originalUrl"] != to || d["title"] != "a&b" || d["userId"] != w.ann.UserID ||
-			len(d["createdAt"].(string)) != 24 || d["urlId"] != u.ID || d["domain"] != "sho.rt" || d["shortUrl"] != "https://sho.rt/first" ||
+			len(d["createdAt"].(string)) != 24 || d["urlId"] != u.ID || d["domain"] != "sho.rt" ||
+			d["shortUrl"] != "https://sho.rt/first" ||
 			len(d) != 9 {
 			t.Fatalf("url.created: %v", d)
 		}
@@ -139,7 +140,8 @@ func TestAPI6_OneEventPerAction(t *testing.T) {
 		to := "https://example.com/"
 		u, err := urls.Create(ctx, w.ann, links.Creation{Input: links.Input{OriginalURL: &to}, CustomSlug: "first"})
 		testkit.Must(t, err)
-		all, changes, created := w.add("/all", webhooks.Names...), w.add("/changes", webhooks.URLUpdated), w.add("/created", webhooks.RuleCreated)
+		all, changes, created := w.add("/all", webhooks.Names...), w.add("/changes", webhooks.URLUpdated),
+			w.add("/created", webhooks.RuleCreated)
 		seen := map[string]int{}
 		// told returns the event of each webhook since the last call, with its changes.
 		told := func(id string) string {

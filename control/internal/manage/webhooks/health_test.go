@@ -78,7 +78,8 @@ func TestHealth_in_a_list(t *testing.T) {
 			alone, err := w.service.Get(t.Context(), w.ann, one.ID)
 			testkit.Must(t, err)
 			if one.Waiting != alone.Waiting || one.NextAt != alone.NextAt {
-				t.Errorf("%d deliveries wait until %d in the list, and %d until %d alone", one.Waiting, one.NextAt, alone.Waiting, alone.NextAt)
+				t.Errorf("%d deliveries wait until %d in the list, and %d until %d alone", one.Waiting, one.NextAt, alone.Waiting,
+					alone.NextAt)
 			}
 		}
 		if want := map[string]int{hooks[0].ID: 2, hooks[1].ID: 1, hooks[2].ID: 3}; !maps.Equal(waiting, want) {

@@ -182,7 +182,9 @@ func checkHeaders(h map[string]string, v *problem.Fields) {
 		switch {
 		case !httpguts.ValidHeaderFieldName(name):
 			v.Add(field, "is not a valid header name")
-		case slices.ContainsFunc(ours, func(o string) bool { return lower == o || strings.HasSuffix(o, "-") && strings.HasPrefix(lower, o) }):
+		case slices.ContainsFunc(ours, func(o string) bool {
+			return lower == o || strings.HasSuffix(o, "-") && strings.HasPrefix(lower, o)
+		}):
 			v.Add(field, "cannot be set")
 		case seen[lower]:
 			v.Add(field, "is given twice")
@@ -272,8 +274,9 @@ func (s *Service) opened(row store.Webhook) (Webhook, error) {
 
 // logged returns the fields of a webhook for the audit log: no secret, and only the names of headers.
 func logged(w *Webhook) map[string]any {
-	return map[string]any{"name": w.Name, "url": w.URL, "events": w.Events, "isActive": w.Active, "scope": w.Scope(), "hasSecret": w.HasSecret,
-		"headers": names(w.Headers)}
+	return map[string]any{"name": w.Name, "url": w.URL, "events": w.Events, "isActive": w.Active, "scope": w.Scope(),
+		"hasSecret": w.HasSecret,
+		"headers":   names(w.Headers)}
 }
 
 func names(h map[string]string) []string {

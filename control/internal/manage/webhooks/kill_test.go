@@ -73,7 +73,9 @@ func TestKill(t *testing.T) {
 		cmd.Stderr = os.Stderr
 		testkit.Must(t, cmd.Start())
 		before, more := len(w.at("")), rand.IntN(20)
-		testkit.Eventually(t, "some deliveries by this process", func() bool { return len(w.at("")) > before+more || w.backlog(hook.ID) == 0 })
+		testkit.Eventually(t, "some deliveries by this process", func() bool {
+			return len(w.at("")) > before+more || w.backlog(hook.ID) == 0
+		})
 		testkit.Must(t, cmd.Process.Kill())
 		_ = cmd.Wait()
 	}

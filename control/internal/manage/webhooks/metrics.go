@@ -60,7 +60,8 @@ func newMetrics(r prometheus.Registerer, q queue) (*metrics, error) {
 		}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "shortline_webhooks_in_flight", Help: "Delivery attempts in flight."}),
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "shortline_webhooks_click_events_dropped_total", Help: "Click events dropped because the backlog of their webhook was full.",
+			Name: "shortline_webhooks_click_events_dropped_total",
+			Help: "Click events dropped because the backlog of their webhook was full.",
 		}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "shortline_webhooks_errors_total",
 			Help: "Failed reads and writes of the store."}),

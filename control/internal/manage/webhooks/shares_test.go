@@ -28,7 +28,8 @@ func TestLow_HangingWebhooksStarveNobody(t *testing.T) {
 			}
 		})
 		add := func(p auth.Principal, url string) webhooks.Webhook {
-			hook, _, err := w.service.Create(t.Context(), p, webhooks.Input{Name: ptr("n"), URL: ptr(url), Events: &[]string{webhooks.URLCreated}})
+			hook, _, err := w.service.Create(t.Context(), p,
+				webhooks.Input{Name: ptr("n"), URL: ptr(url), Events: &[]string{webhooks.URLCreated}})
 			testkit.Must(t, err)
 			return hook
 		}
@@ -54,7 +55,9 @@ func TestLow_HangingWebhooksStarveNobody(t *testing.T) {
 		other, third := add(w.ann, w.URL+"/other"), add(carol, w.URL+"/third")
 		emit(w.ann, 20)
 		emit(carol, 50)
-		testkit.Eventually(t, "the third user's deliveries arrive", func() bool { return len(w.at("/third")) == 50 && w.backlog(third.ID) == 0 })
+		testkit.Eventually(t, "the third user's deliveries arrive", func() bool {
+			return len(w.at("/third")) == 50 && w.backlog(third.ID) == 0
+		})
 		testkit.Eventually(t, "deliveries to the first user's other host arrive", func() bool {
 			return len(w.at("/other")) == 20 && w.backlog(other.ID) == 0
 		})

@@ -69,7 +69,8 @@ func TestCreate_tells_all_that_is_wrong(t *testing.T) {
 		want   []string
 	}{
 		"nothing": {func(in *webhooks.Input) { *in = webhooks.Input{} }, []string{"name", "url", "events"}},
-		"empty":   {func(in *webhooks.Input) { in.Name, in.URL, in.Events = ptr(" "), ptr(""), &[]string{} }, []string{"name", "url", "events"}},
+		"empty": {func(in *webhooks.Input) { in.Name, in.URL, in.Events = ptr(" "), ptr(""), &[]string{} },
+			[]string{"name", "url", "events"}},
 		"long": {func(in *webhooks.Input) {
 			in.Name, in.Secret = ptr(strings.Repeat("ü", 101)), ptr(strings.Repeat("ü", 256))
 		}, []string{"name", "secret"}},
@@ -269,7 +270,8 @@ func TestRetry_by_hand(t *testing.T) {
 		good, err := w.service.Retry(ctx, w.ann, hook.ID, again.ID)
 		testkit.Must(t, err)
 		got := w.at("/new")[1]
-		if !good.Success || good.Attempt != 3 || got.body != failed.Payload || got.header.Get("X-Webhook-Delivery-ID") != failed.DeliveryID {
+		if !good.Success || good.Attempt != 3 || got.body != failed.Payload ||
+			got.header.Get("X-Webhook-Delivery-ID") != failed.DeliveryID {
 			t.Fatalf("%+v", good)
 		}
 		if got.header.Get("X-Webhook-Signature") != fmt.Sprintf("sha256=%x", hmacOf([]byte("new"), got.body)) {

@@ -146,7 +146,8 @@ func empty(ctx context.Context, st *store.Store, userID string, list []store.Wor
 }
 
 func deleted(userID string, w store.Workspace) audit.Entry {
-	return audit.Entry{UserID: userID, Action: "WORKSPACE_DELETED", EntityType: "workspace", EntityID: w.ID, Workspace: w.Num, Old: logged(w)}
+	return audit.Entry{UserID: userID, Action: "WORKSPACE_DELETED", EntityType: "workspace", EntityID: w.ID, Workspace: w.Num,
+		Old: logged(w)}
 }
 
 // RemoveUser deletes a user, with the workspaces that would lose their last OWNER: the personal one, and maybe those of

@@ -97,7 +97,8 @@ func (s *Service) Remove(ctx context.Context, p auth.Principal, userID string) e
 		}
 		return audit.Append(ctx, tx, append(paused, audit.Entry{
 			UserID: p.UserID, Action: "MEMBER_REMOVED", EntityType: "member", EntityID: userID, Workspace: p.Workspace.Num,
-			Old: map[string]any{"email": m.Email, "role": m.Role}, Metadata: map[string]any{"revokedApiKeys": keys, "pausedWebhooks": len(paused)},
+			Old: map[string]any{"email": m.Email, "role": m.Role}, Metadata: map[string]any{"revokedApiKeys": keys,
+				"pausedWebhooks": len(paused)},
 		})...)
 	})
 }

@@ -73,7 +73,8 @@ func NewAuthenticator(cfg Config, st *store.Store, passwords *Passwords) (*Authe
 	cfg.Lifetime = cmp.Or(cfg.Lifetime, 24*time.Hour)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	a := &Authenticator{
-		store: st, passwords: passwords.apart(), tokens: t, lifetime: cfg.Lifetime, idle: cfg.Idle, newDevice: cfg.NewDevice, log: cfg.Logger,
+		store: st, passwords: passwords.apart(), tokens: t, lifetime: cfg.Lifetime, idle: cfg.Idle, newDevice: cfg.NewDevice,
+		log:  cfg.Logger,
 		uses: make(chan use, 256), sightings: make(chan seen, 256),
 		verified: map[string]time.Time{}, noted: map[string]time.Time{}, watches: map[*watch]bool{},
 		checked: time.Now(),

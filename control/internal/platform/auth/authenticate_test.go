@@ -84,7 +84,9 @@ func TestToken(t *testing.T) {
 		"none":           sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, claims(nil)),
 		"HS512":          sign(jwt.SigningMethodHS512, secret('a'), claims(nil)),
 		"another secret": sign(jwt.SigningMethodHS256, secret('x'), claims(nil)),
-		"expired":        sign(jwt.SigningMethodHS256, secret('a'), claims(func(c jwt.MapClaims) { c["exp"] = now.Add(-time.Hour).Unix() })),
+		"expired": sign(jwt.SigningMethodHS256, secret('a'), claims(func(c jwt.MapClaims) {
+			c["exp"] = now.Add(-time.Hour).Unix()
+		})),
 		"just expired": sign(jwt.SigningMethodHS256, secret('a'), claims(func(c jwt.MapClaims) {
 			c["exp"] = now.Add(-2 * time.Second).Unix()
 		})),
@@ -92,8 +94,10 @@ func TestToken(t *testing.T) {
 		"no session":      sign(jwt.SigningMethodHS256, secret('a'), claims(func(c jwt.MapClaims) { delete(c, "sid") })),
 		"another session": sign(jwt.SigningMethodHS256, secret('a'), claims(func(c jwt.MapClaims) { c["sid"] = "x" })),
 		"another user":    sign(jwt.SigningMethodHS256, secret('a'), claims(func(c jwt.MapClaims) { c["sub"] = store.NewID() })),
-		"from the future": sign(jwt.SigningMethodHS256, secret('a'), claims(func(c jwt.MapClaims) { c["iat"] = now.Add(time.Hour).Unix() })),
-		"empty":           "",
+		"from the future": sign(jwt.SigningMethodHS256, secret('a'), claims(func(c jwt.MapClaims) {
+			c["iat"] = now.Add(time.Hour).Unix()
+		})),
+		"empty": "",
 	} {
 		if _, err := a.Token(t.Context(), forged); !problem.Is(err, problem.Unauthorized) {
 			t.Errorf("%s: %v", what, err)

@@ -36,7 +36,8 @@ func FuzzToken(f *testing.F) {
 	none, err := jwt.NewWithClaims(jwt.SigningMethodNone, jwt.MapClaims{"sub": u.ID, "sid": "x", "exp": time.Now().Add(time.Hour).Unix()}).
 		SignedString(jwt.UnsafeAllowNoneSignatureType)
 	testkit.Must(f, err)
-	for _, seed := range []string{token, none, parts[0] + "." + parts[1] + ".", parts[0] + "." + strings.Split(none, ".")[1] + "." + parts[2],
+	for _, seed := range []string{token, none, parts[0] + "." + parts[1] + ".", parts[0] + "." + strings.Split(none, ".")[1] +
+		"." + parts[2],
 		strings.ToUpper(token), token + ".", token + "=", "", "..", strings.Repeat("e30.", 2000), auth.NewKey()} {
 		f.Add(seed)
 	}

@@ -90,7 +90,8 @@ func TestKey_addresses(t *testing.T) {
 	for ip, allowed := range map[string]bool{
 		"203.0.113.0": true, "203.0.113.255": true, "::ffff:203.0.113.9": true, "192.0.2.1": true, "2001:db8:1:ffff::1": true,
 		"2001:db8:1::1%eth0": true,
-		"203.0.114.0":        false, "192.0.2.2": false, "2001:db8:2::1": false, "::1": false, "127.0.0.1": false, "": false, "proxy": false,
+		"203.0.114.0":        false, "192.0.2.2": false, "2001:db8:2::1": false, "::1": false, "127.0.0.1": false, "": false,
+		"proxy":                     false,
 		"203.0.113.1, 198.51.100.1": false,
 	} {
 		_, err := a.Key(t.Context(), key, ip)
@@ -217,7 +218,9 @@ func TestKey_last_use(t *testing.T) {
 		if _, err := a.Key(t.Context(), key, ip); err != nil {
 			t.Fatal(err)
 		}
-		testkit.Eventually(t, "the use from "+ip+" is stored", func() bool { return last().LastUsedIP == strings.TrimPrefix(ip, "::ffff:") })
+		testkit.Eventually(t, "the use from "+ip+" is stored", func() bool {
+			return last().LastUsedIP == strings.TrimPrefix(ip, "::ffff:")
+		})
 	}
 	// Within a minute, another use from a known address is not written.
 	before := *last().LastUsedAt

@@ -126,7 +126,8 @@ func TestLogin_tells_nothing_by_its_time(t *testing.T) {
 		median, p90 := quantile(took[i], 0.5), quantile(took[i], 0.9)
 		off := float64(median)/float64(quantile(base, 0.5)) - 1
 		late := float64(p90)/float64(quantile(base, 0.9)) - 1
-		t.Logf("%-20s %5d times: median %v (%+.2f %%), p90 %v (%+.2f %%), Mann-Whitney %s", w.name, len(took[i]), median, 100*off, p90, 100*late,
+		t.Logf("%-20s %5d times: median %v (%+.2f %%), p90 %v (%+.2f %%), Mann-Whitney %s", w.name, len(took[i]), median, 100*off,
+			p90, 100*late,
 			rankSum(took[i], base))
 		if math.Abs(off) > 0.05 {
 			t.Errorf("%s: the median differs by %.1f %%", w.name, 100*off)
@@ -181,7 +182,8 @@ func TestKey_near_misses_cost_a_look_up(t *testing.T) {
 	for i, k := range kinds {
 		median, p90 := quantile(took[i], 0.5), quantile(took[i], 0.9)
 		off := float64(median)/float64(quantile(base, 0.5)) - 1
-		t.Logf("%-20s %5d times: median %v (%+.2f %%), p90 %v, Mann-Whitney %s; bcrypt takes %v", k.name, len(took[i]), median, 100*off, p90,
+		t.Logf("%-20s %5d times: median %v (%+.2f %%), p90 %v, Mann-Whitney %s; bcrypt takes %v", k.name, len(took[i]), median,
+			100*off, p90,
 			rankSum(took[i], base), compare)
 		if median > compare/4 {
 			t.Errorf("%s: %v, where bcrypt takes %v", k.name, median, compare)

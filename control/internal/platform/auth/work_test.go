@@ -28,7 +28,8 @@ func failedLogins(t *testing.T, st *store.Store, hash, right string) []attempt {
 	// Each try has a user of its own, as the throttle would answer the sixth at once.
 	user := func(email string, hash *string, active bool) {
 		testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.InsertUser(t.Context(), store.User{ID: store.NewID(), Email: email, Role: "USER", Active: active, PasswordHash: hash})
+			_, err := tx.InsertUser(t.Context(), store.User{ID: store.NewID(), Email: email, Role: "USER", Active: active,
+				PasswordHash: hash})
 			return err
 		}))
 	}

@@ -255,7 +255,8 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusUnauthorized, map[string]string{"error": "invalid_client"})
 	case !known, g.redirect != r.PostFormValue("redirect_uri"), g.challenge != base64.RawURLEncoding.EncodeToString(sum[:]),
 		p.failing() == TokenRefused:
-		answer(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant", "error_description": "the code " + r.PostFormValue("code") +
+		answer(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant", "error_description": "the code " +
+			r.PostFormValue("code") +
 			" is not good"})
 	default:
 		access := rand.Text()

@@ -47,7 +47,8 @@ func TestA10_a_warning_is_written_once_in_ten_seconds_with_a_count(t *testing.T)
 		log.Info("audit log head")
 		want("at first", `level=WARN msg="edge report not stored" edge=a failures=0 error="no 0"`,
 			`level=WARN msg="edge report not stored" edge=b failures=0 error="no 0"`,
-			`level=WARN msg="edge report not stored" edge=c`, `level=ERROR msg="clicks missing" from=1`, `level=ERROR msg="clicks missing" from=2`,
+			`level=WARN msg="edge report not stored" edge=c`, `level=ERROR msg="clicks missing" from=1`,
+			`level=ERROR msg="clicks missing" from=2`,
 			`level=INFO msg="audit log head"`, `level=INFO msg="audit log head"`)
 		<-time.After(8 * time.Second)
 		got := strings.Join(lines(), "\n")

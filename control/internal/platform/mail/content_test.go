@@ -25,7 +25,8 @@ var testTime = time.Date(2026, 11, 22, 11, 25, 0, 0, time.UTC)
 func contents(text string) map[string]mail.Content {
 	event := mail.Event{At: testTime, IP: text, UserAgent: text, Link: testLink}
 	out := map[string]mail.Content{
-		"invitation":           mail.Invitation{Workspace: text, Inviter: text, Role: text, Link: testLink, Expires: time.Now().Add(time.Hour)},
+		"invitation": mail.Invitation{Workspace: text, Inviter: text, Role: text, Link: testLink,
+			Expires: time.Now().Add(time.Hour)},
 		"password_reset":       mail.PasswordReset{Link: testLink, IP: text, Expires: time.Now().Add(time.Hour)},
 		"new_device":           mail.NewDevice{Event: event},
 		"password_changed":     mail.PasswordChanged{Event: event},
@@ -249,7 +250,8 @@ func TestContent_says_what_happened(t *testing.T) {
 		parts   []string
 	}{
 		{
-			mail.Invitation{Workspace: "Acme", Inviter: "Ann Lee", Role: "EDITOR", Link: testLink, Expires: until}, "Ann Lee invites you to Acme",
+			mail.Invitation{Workspace: "Acme", Inviter: "Ann Lee", Role: "EDITOR", Link: testLink, Expires: until},
+			"Ann Lee invites you to Acme",
 			[]string{"Ann Lee invites you to join the workspace “Acme”.", "editor", "works once, until " + untilText},
 		},
 		{mail.PasswordReset{Link: testLink, IP: "192.0.2.7", Expires: until}, "Choose a new password",

@@ -31,7 +31,8 @@ func TestService_Send_is_part_of_the_transaction(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		s, err := mail.New(mail.Config{
-			Settings: smtp.Settings{URL: "smtp://127.0.0.1:1", From: "no-reply@example.com"}, BaseURL: "https://sho.rt", EncryptionKeys: keys,
+			Settings: smtp.Settings{URL: "smtp://127.0.0.1:1", From: "no-reply@example.com"}, BaseURL: "https://sho.rt",
+			EncryptionKeys: keys,
 		}, st)
 		testkit.Must(t, err)
 		content := mail.Invitation{Workspace: "Acme", Inviter: "Ann", Role: "EDITOR", Link: "https://sho.rt/console/#/invitation/secret",
@@ -63,7 +64,9 @@ func TestService_without_a_server_stores_nothing(t *testing.T) {
 		if s.Enabled() {
 			t.Error("enabled without a server")
 		}
-		testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error { return s.Send(t.Context(), tx, "bob@example.com", mail.PasswordReset{}) }))
+		testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error {
+			return s.Send(t.Context(), tx, "bob@example.com", mail.PasswordReset{})
+		}))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -81,7 +84,8 @@ func TestService_Reseal(t *testing.T) {
 		w.send("bob@example.com", invitation())
 		fresh := bytes.Repeat([]byte("n"), 32)
 		open := func(keys ...[]byte) *mail.Service {
-			s, err := mail.New(mail.Config{Settings: smtp.Settings{URL: config.Secret(w.URL()), From: mailtest.From}, BaseURL: "https://sho.rt",
+			s, err := mail.New(mail.Config{Settings: smtp.Settings{URL: config.Secret(w.URL()), From: mailtest.From},
+				BaseURL:        "https://sho.rt",
 				EncryptionKeys: keys}, st)
 			testkit.Must(t, err)
 			return s

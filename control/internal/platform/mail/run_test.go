@@ -222,7 +222,8 @@ func TestService_Run_drops_expired_mail(t *testing.T) {
 	t.Parallel()
 	storetest.EachInProof(t, func(t *testing.T, st *store.Store) {
 		w := newWorld(t, st, mailtest.Config{})
-		reset := mail.PasswordReset{Link: "https://sho.rt/console/reset?token=x", IP: "192.0.2.1", Expires: time.Now().Add(30 * time.Minute)}
+		reset := mail.PasswordReset{Link: "https://sho.rt/console/reset?token=x", IP: "192.0.2.1",
+			Expires: time.Now().Add(30 * time.Minute)}
 		w.send("expired@example.com", reset)
 		w.send("kept@example.com", invitation())
 		w.offset.Store(int64(31 * time.Minute))

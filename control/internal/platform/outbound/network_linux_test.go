@@ -78,8 +78,9 @@ func TestClient_in_a_network_that_answers_everywhere(t *testing.T) {
 		child.Env = append(os.Environ(), "OUTBOUND_CHILD=yes")
 		root := []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 		group := []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
-		child.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET, UidMappings: root, GidMappings: group,
-			Pdeathsig: syscall.SIGKILL}
+		child.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET, UidMappings: root,
+			GidMappings: group,
+			Pdeathsig:   syscall.SIGKILL}
 		out, err := child.CombinedOutput()
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOSPC) {
 			t.Skipf("needs a network namespace: %v", err)
@@ -98,7 +99,8 @@ func TestClient_in_a_network_that_answers_everywhere(t *testing.T) {
 	w := newWorld(t)
 	hosts := disguises()
 	var special []netip.Addr
-	for _, s := range []string{"127.0.0.1", "::1", "10.0.0.1", "100.64.0.1", "169.254.169.254", "172.16.0.1", "192.168.0.1", "fd00:ec2::254",
+	for _, s := range []string{"127.0.0.1", "::1", "10.0.0.1", "100.64.0.1", "169.254.169.254", "172.16.0.1", "192.168.0.1",
+		"fd00:ec2::254",
 		"fe80::1", "64:ff9b::a00:1"} {
 		special = append(special, netip.MustParseAddr(s))
 	}

@@ -149,8 +149,9 @@ func TestClient_ignores_proxies(t *testing.T) {
 		t.Skip("needs a second loopback address")
 	}
 	loop := netip.MustParseAddr("127.0.0.1")
-	c := outbound.New(outbound.Policy{Resolver: nameserver(t, loop, loop), AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")},
-		Timeout: time.Minute})
+	c := outbound.New(outbound.Policy{Resolver: nameserver(t, loop, loop),
+		AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")},
+		Timeout:    time.Minute})
 	for _, url := range []string{"https://inside.example.com:8443/", "http://inside.example.com:8080/"} {
 		if _, err := get(t, c, url); !errors.Is(err, outbound.ErrForbidden) {
 			t.Errorf("%s: %v", url, err)
@@ -252,7 +253,8 @@ func disguises() []string {
 		out = append(out, v4, v4+".", fmt.Sprint(n), fmt.Sprintf("0x%x", n), fmt.Sprintf("0X%08X", n), fmt.Sprintf("0%o", n),
 			fmt.Sprintf("0x%x.0x%x.0x%x.0x%x", b[0], b[1], b[2], b[3]), fmt.Sprintf("0%o.0%o.0%o.0%o", b[0], b[1], b[2], b[3]),
 			fmt.Sprintf("%d.%d", b[0], n&0xFFFFFF), fmt.Sprintf("%d.%d.%d", b[0], b[1], n&0xFFFF), strings.ReplaceAll(v4, ".", "。"),
-			"[::ffff:"+v4+"]", "[::ffff:"+hexPair+"]", "[::"+v4+"]", "[::ffff:0:"+hexPair+"]", "[64:ff9b::"+hexPair+"]", "[64:ff9b:1::"+hexPair+"]",
+			"[::ffff:"+v4+"]", "[::ffff:"+hexPair+"]", "[::"+v4+"]", "[::ffff:0:"+hexPair+"]", "[64:ff9b::"+hexPair+"]",
+			"[64:ff9b:1::"+hexPair+"]",
 			"[2002:"+hexPair+"::1]", "[2001:0:"+hexPair+"::]", "[0:0:0:0:0:ffff:"+v4+"]",
 		)
 	}
@@ -263,7 +265,8 @@ func disguises() []string {
 	} {
 		out = append(out, "["+v6+"]")
 	}
-	return append(out, "localhost", "LOCALHOST.", "a.localhost", "localhost.localdomain", "metadata.google.internal", "metadata", "router.lan",
+	return append(out, "localhost", "LOCALHOST.", "a.localhost", "localhost.localdomain", "metadata.google.internal", "metadata",
+		"router.lan",
 		"printer.local",
 		"①②⑦.⓪.⓪.①", "127.0.0.1.nip.io", "localtest.me", "spoofed.example.com", "user@127.0.0.1", "example.com@127.0.0.1",
 		"127.0.0.1%2eexample.com", "lo\u00ADcalhost", "ⓛocalhost", "127.0.0.01")
@@ -277,7 +280,8 @@ func TestClient_sends_nothing_to_special_addresses(t *testing.T) {
 	if len(hosts) < 250 {
 		t.Fatalf("only %d disguises", len(hosts))
 	}
-	for name, resolver := range map[string]*net.Resolver{"to 127.0.0.1": nameserver(t, loop4, loop4), "to ::1": nameserver(t, loop6, loop6)} {
+	for name, resolver := range map[string]*net.Resolver{"to 127.0.0.1": nameserver(t, loop4, loop4),
+		"to ::1": nameserver(t, loop6, loop6)} {
 		c := outbound.New(outbound.Policy{Resolver: resolver, Timeout: time.Minute})
 		for _, host := range hosts {
 			for _, scheme := range []string{"https", "http"} {
@@ -369,9 +373,10 @@ func FuzzCheckURL(f *testing.F) {
 		f.Add("https://" + h + "/")
 	}
 	f.Add("https://[::ffff:7f00:1]:443")
-	c := outbound.New(outbound.Policy{Resolver: &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
-		return nil, errors.New("no network")
-	}}})
+	c := outbound.New(outbound.Policy{Resolver: &net.Resolver{PreferGo: true,
+		Dial: func(context.Context, string, string) (net.Conn, error) {
+			return nil, errors.New("no network")
+		}}})
 	f.Fuzz(func(t *testing.T, raw string) {
 		if c.CheckURL(t.Context(), raw) != nil {
 			return

@@ -104,7 +104,8 @@ func (d *Device) Get(challenge, host string) Credential {
 		panic("BUG: sign: " + err.Error())
 	}
 	return d.credential(map[string]string{
-		"clientDataJSON": Encode(client), "authenticatorData": Encode(data), "signature": Encode(signature), "userHandle": Encode(d.UserHandle),
+		"clientDataJSON": Encode(client), "authenticatorData": Encode(data), "signature": Encode(signature),
+		"userHandle": Encode(d.UserHandle),
 	})
 }
 

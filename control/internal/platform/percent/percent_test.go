@@ -32,7 +32,8 @@ func TestArch1_Of_agrees_with_exact_fractions(t *testing.T) {
 	for range 200_000 {
 		total := r.Int64N(1<<r.IntN(62)) + 1
 		n := r.Int64N(total + 1)
-		exact := new(big.Rat).Add(new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(n), big.NewInt(1000)), big.NewInt(total)), big.NewRat(1, 2))
+		exact := new(big.Rat).Add(new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(n), big.NewInt(1000)), big.NewInt(total)),
+			big.NewRat(1, 2))
 		tenths := new(big.Int).Quo(exact.Num(), exact.Denom()).Int64()
 		if got := percent.Of(n, total); got != float64(tenths)/10 {
 			t.Fatalf("%d of %d is %v, want %v", n, total, got, float64(tenths)/10)

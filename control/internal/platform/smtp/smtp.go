@@ -154,7 +154,8 @@ func (s *Sender) client(ctx context.Context) (*mail.Client, error) {
 		security = mail.WithTLSPolicy(mail.NoTLS)
 	}
 	options := []mail.Option{
-		mail.WithPort(s.server.port), mail.WithTimeout(Timeout), mail.WithHELO(s.domain), mail.WithTLSConfig(s.tls), mail.WithoutNoop(), security,
+		mail.WithPort(s.server.port), mail.WithTimeout(Timeout), mail.WithHELO(s.domain), mail.WithTLSConfig(s.tls),
+		mail.WithoutNoop(), security,
 		mail.WithDialContextFunc(func(_ context.Context, network, address string) (net.Conn, error) {
 			conn, err := dialer.DialContext(ctx, network, address)
 			if err == nil {
@@ -168,7 +169,8 @@ func (s *Sender) client(ctx context.Context) (*mail.Client, error) {
 		mechanisms := []mail.SMTPAuthType{mail.SMTPAuthPlain, mail.SMTPAuthLogin, mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthSCRAMSHA1,
 			mail.SMTPAuthCramMD5}
 		if s.server.security == noTLS {
-			mechanisms = []mail.SMTPAuthType{mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthSCRAMSHA1, mail.SMTPAuthCramMD5, mail.SMTPAuthPlainNoEnc,
+			mechanisms = []mail.SMTPAuthType{mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthSCRAMSHA1, mail.SMTPAuthCramMD5,
+				mail.SMTPAuthPlainNoEnc,
 				mail.SMTPAuthLoginNoEnc}
 		}
 		options = append(options, mail.WithOpportunisticSMTPAuth(mechanisms...), mail.WithUsername(s.server.user),

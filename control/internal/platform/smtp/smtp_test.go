@@ -89,7 +89,8 @@ func TestSender_Send(t *testing.T) {
 			if m.TLS != (c.cfg.TLS != "") || m.User != c.cfg.User {
 				t.Errorf("encrypted %t, user %q", m.TLS, m.User)
 			}
-			if m.Subject != "Schöne Grüße from Ann" || m.Text != "Hello\nhttps://sho.rt/x?token=secret-token\n" || m.HTML != "<p>Hello</p>" ||
+			if m.Subject != "Schöne Grüße from Ann" || m.Text != "Hello\nhttps://sho.rt/x?token=secret-token\n" ||
+				m.HTML != "<p>Hello</p>" ||
 				m.From != "no-reply@example.com" {
 				t.Errorf("%+v", m)
 			}
@@ -141,11 +142,13 @@ func TestSender_Send_errors(t *testing.T) {
 			"recipient", true},
 		{"busy", mailtest.Answer{Stage: "rcpt", Code: 451, Text: "greylisted"}, "bob@example.com", "recipient", false},
 		{"sign in first", mailtest.Answer{Stage: "rcpt", Code: 530, Text: "sign in"}, "bob@example.com", "recipient", false},
-		{"rejected content", mailtest.Answer{Stage: "data", Code: 554, Text: "blocked https://sho.rt/x?token=secret-token for bob@example.com"},
+		{"rejected content",
+			mailtest.Answer{Stage: "data", Code: 554, Text: "blocked https://sho.rt/x?token=secret-token for bob@example.com"},
 			"bob@example.com", "content", true},
 		{"full disk", mailtest.Answer{Stage: "data", Code: 452, Text: "no space"}, "bob@example.com", "content", false},
 		{"sender not allowed", mailtest.Answer{Stage: "mail", Code: 553, Text: "not yours"}, "bob@example.com", "sender", false},
-		{"password is rejected", mailtest.Answer{Stage: "auth", Code: 535, Text: "wrong canary-password"}, "bob@example.com", "connect", false},
+		{"password is rejected", mailtest.Answer{Stage: "auth", Code: 535, Text: "wrong canary-password"}, "bob@example.com",
+			"connect", false},
 		{"not an address", mailtest.Answer{}, "bob", "recipient", true},
 		{"injection", mailtest.Answer{}, "bob@example.com>\r\nRCPT TO:<eve@example.com", "recipient", true},
 	} {

@@ -43,7 +43,8 @@ func TestParse_refuses(t *testing.T) {
 
 func TestHash_tells_fields_apart(t *testing.T) {
 	first := version.Hash("a", "b")
-	if again := version.Hash("a", "b"); again != first || version.Hash("ab", "") == first || version.Hash(1, true) == version.Hash(1, false) {
+	if again := version.Hash("a", "b"); again != first || version.Hash("ab", "") == first ||
+		version.Hash(1, true) == version.Hash(1, false) {
 		t.Error("a hash is not that of the fields")
 	}
 }

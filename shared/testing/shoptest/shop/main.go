@@ -178,7 +178,8 @@ func (s *shop) visit(i int) (page, click string, err error) {
 // report sends the conversion of an order until it has one of the verdicts.
 func (s *shop) report(i int, o shoptest.Order, verdicts ...string) error {
 	body, err := json.Marshal(map[string]any{
-		"clickId": o.Click, "name": s.cfg.Goal, "value": json.Number(fmt.Sprintf("%d.%02d", o.Cents/100, o.Cents%100)), "currency": o.Currency,
+		"clickId": o.Click, "name": s.cfg.Goal, "value": json.Number(fmt.Sprintf("%d.%02d", o.Cents/100, o.Cents%100)),
+		"currency":   o.Currency,
 		"externalId": o.Number,
 	})
 	if err != nil {

@@ -87,9 +87,11 @@ func Clicks(seed uint64, n int, start time.Time, days int) []analytics.Row {
 			Browser:   pick("Chrome", "Safari", "Firefox"),
 			Referer:   referers[int(float64(len(referers))*r.Float64()*r.Float64())],
 			UserAgent: "Mozilla/5.0", UTM: link.UTM{Source: pick("", "mail", "social"), Medium: pick("", "cpc"),
-				Campaign: pick("", "spring", "Spring"), Term: pick("", "x"), Content: pick("", "y"), ID: pick("", "7"), SourcePlatform: pick("", "p")},
-			GeoVersion: "test", BotList: "list", EdgeName: []string{"", "fra-1"}[i%2], EdgeRegion: []string{"", "eu-central", "us-east"}[i%3],
-			Language: []string{"en", "", "de", "zh", "pt"}[r.IntN(5)],
+				Campaign: pick("", "spring", "Spring"), Term: pick("", "x"), Content: pick("", "y"), ID: pick("", "7"),
+				SourcePlatform: pick("", "p")},
+			GeoVersion: "test", BotList: "list", EdgeName: []string{"", "fra-1"}[i%2],
+			EdgeRegion: []string{"", "eu-central", "us-east"}[i%3],
+			Language:   []string{"en", "", "de", "zh", "pt"}[r.IntN(5)],
 		}
 		row.Owner = 1 + row.Link%3
 		if r.IntN(8) > 0 {
@@ -175,9 +177,11 @@ func answers(t *testing.T, s analytics.Store, asked func(n int) bool) {
 
 	march8 := analytics.DayOn(2026, 3, 8)
 	scopes := []analytics.Scope{
-		{}, everyone(), {Bots: analytics.OnlyBots}, {Owner: 2}, {Links: []uint64{1}}, {Links: []uint64{1, 2, 3, 999}, Bots: analytics.Everyone},
+		{}, everyone(), {Bots: analytics.OnlyBots}, {Owner: 2}, {Links: []uint64{1}},
+		{Links: []uint64{1, 2, 3, 999}, Bots: analytics.Everyone},
 		{Links: []uint64{}},
-		{From: march8.Start(newYork), To: (march8 + 1).Start(newYork)}, {From: march8.Start(taipei)}, {To: march8.Start(kathmandu), Owner: 1},
+		{From: march8.Start(newYork), To: (march8 + 1).Start(newYork)}, {From: march8.Start(taipei)},
+		{To: march8.Start(kathmandu), Owner: 1},
 		{From: all[5].Time, To: all[5].Time + 1, Bots: analytics.Everyone}, {Routed: true}, {Drawn: true, Owner: 3},
 		{Links: []uint64{math.MaxInt64}},
 		{NotLinks: []uint64{1}}, {NotLinks: []uint64{1, 2, math.MaxInt64}, Owner: 2, Bots: analytics.Everyone},
@@ -204,7 +208,8 @@ func answers(t *testing.T, s analytics.Store, asked func(n int) bool) {
 				t.Errorf("scope %d, query %d: %+v\n got %v\nwant %v", i, j, q, got, want)
 			}
 		}
-		dims := []analytics.Dimension{analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser,
+		dims := []analytics.Dimension{analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS,
+			analytics.Browser,
 			analytics.Referer,
 			analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent}
 		for j, dims := range [][]analytics.Dimension{dims, {analytics.Rule}, {analytics.Referer, analytics.BotName}} {
@@ -297,7 +302,8 @@ func value(r analytics.Row, d analytics.Dimension) string {
 		analytics.Device: r.Device,
 		analytics.OS:     r.OS, analytics.Browser: r.Browser, analytics.Referer: r.Referer, analytics.UTMSource: r.UTM.Source,
 		analytics.UTMMedium:   r.UTM.Medium,
-		analytics.UTMCampaign: r.UTM.Campaign, analytics.UTMTerm: r.UTM.Term, analytics.UTMContent: r.UTM.Content, analytics.BotName: r.BotName,
+		analytics.UTMCampaign: r.UTM.Campaign, analytics.UTMTerm: r.UTM.Term, analytics.UTMContent: r.UTM.Content,
+		analytics.BotName:  r.BotName,
 		analytics.Language: r.Language}[d]
 }
 

@@ -33,7 +33,8 @@ func Conversions(seed uint64, rows []analytics.Row) []analytics.Conversion {
 				Click: clickOf(&rows[i]), Workspace: rows[i].Owner, Name: []string{"purchase", "sign up", "lead ä"}[r.IntN(3)],
 				Value: r.Int64N(3) * r.Int64N(2_000_000), Currency: []string{"EUR", "EUR", "USD", ""}[r.IntN(4)],
 				ExternalID: fmt.Sprint("order-", r.IntN(20)),
-				Repeatable: r.IntN(4) == 0, OccurredAt: rows[i].Time + 1000, ReceivedAt: rows[i].Time + r.Int64N(100_000), Browser: r.IntN(2) == 0,
+				Repeatable: r.IntN(4) == 0, OccurredAt: rows[i].Time + 1000, ReceivedAt: rows[i].Time + r.Int64N(100_000),
+				Browser: r.IntN(2) == 0,
 			}
 			list = append(list, c)
 		}
@@ -50,7 +51,8 @@ func kept(list []analytics.Conversion) []analytics.Conversion {
 		}
 	}
 	return slices.SortedFunc(maps.Values(byKey), func(a, b analytics.Conversion) int { // newest click first
-		return cmp.Or(cmp.Compare(b.Click.Time, a.Click.Time), cmp.Compare(b.Click.Link, a.Click.Link), cmp.Compare(b.Click.Tag, a.Click.Tag),
+		return cmp.Or(cmp.Compare(b.Click.Time, a.Click.Time), cmp.Compare(b.Click.Link, a.Click.Link),
+			cmp.Compare(b.Click.Tag, a.Click.Tag),
 			cmp.Compare(b.Name, a.Name), cmp.Compare(b.Once(), a.Once()))
 	})
 }
@@ -70,7 +72,8 @@ func conversions(t *testing.T, s analytics.Store, asked func(n int) bool) {
 
 	march8 := analytics.DayOn(2026, 3, 8)
 	for i, scope := range []analytics.Scope{
-		{}, everyone(), {Links: []uint64{1}}, {Owner: 2}, {Links: []uint64{}}, {From: march8.Start(newYork), To: (march8 + 2).Start(newYork)},
+		{}, everyone(), {Links: []uint64{1}}, {Owner: 2}, {Links: []uint64{}},
+		{From: march8.Start(newYork), To: (march8 + 2).Start(newYork)},
 		{Drawn: true},
 		{Match: []analytics.Match{{By: analytics.Country, Values: []string{"DE", ""}}}},
 		{Match: []analytics.Match{{By: analytics.Site, Values: []string{"x.com", ""}}}},

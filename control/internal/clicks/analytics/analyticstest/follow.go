@@ -66,7 +66,9 @@ func follow(t *testing.T, s analytics.Store) {
 
 	// An erased visitor of a sticky link is a visitor for each click.
 	visitor := people[slices.IndexFunc(people, func(r analytics.Row) bool {
-		return r.IP.IsValid() && r.Visitor != 0 && slices.ContainsFunc(list, func(c analytics.Conversion) bool { return c.Click == clickOf(&r) })
+		return r.IP.IsValid() && r.Visitor != 0 && slices.ContainsFunc(list, func(c analytics.Conversion) bool {
+			return c.Click == clickOf(&r)
+		})
 	})].IP
 	erased := slices.Clone(people)
 	for i := range erased {
@@ -132,7 +134,9 @@ func movedConversions(t *testing.T, s analytics.Store, l *ledger, rows []analyti
 	testkit.Must(t, s.InsertConversions(ctx(), list))
 	for owner := uint64(1); owner <= owners; owner++ {
 		scope := analytics.Scope{Owner: owner, Moves: l.at(owner, revision), Bots: analytics.Everyone}
-		mine := slices.DeleteFunc(slices.Clone(list), func(c analytics.Conversion) bool { return l.states[revision][c.Click.Link] != owner })
+		mine := slices.DeleteFunc(slices.Clone(list), func(c analytics.Conversion) bool {
+			return l.states[revision][c.Click.Link] != owner
+		})
 		var want []analytics.ConversionKey
 		for i := range mine {
 			want = append(want, mine[i].Key())

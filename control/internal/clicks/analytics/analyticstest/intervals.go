@@ -14,7 +14,8 @@ import (
 // Sites are referrers of generated clicks, and more, with the site of each.
 var Sites = map[string]string{
 	"": "", "https://example.com/": "example.com", "https://news.example/a,b": "news.example", `https://q.example/?q="x"`: "q.example",
-	"https://l.instagram.com/?u=x": "instagram.com", "https://www.instagram.com/p/1": "instagram.com", "http://instagram.com": "instagram.com",
+	"https://l.instagram.com/?u=x": "instagram.com", "https://www.instagram.com/p/1": "instagram.com",
+	"http://instagram.com":                 "instagram.com",
 	"android-app://com.instagram.android/": "instagram.com",
 	"https://t.co/abc":                     "x.com", "https://twitter.com/a": "x.com", "https://x.com/": "x.com",
 	"https://mobile.twitter.com/": "x.com",
@@ -189,7 +190,8 @@ func matching(t *testing.T, s analytics.Store, asked func(n int) bool) {
 				t.Errorf("%+v, by %v: %s", scope.Match, q.By, firstDifference(got, want))
 			}
 		}
-		for j, dims := range [][]analytics.Dimension{{analytics.Site}, {analytics.Site, analytics.Country, analytics.Referer, analytics.Language},
+		for j, dims := range [][]analytics.Dimension{{analytics.Site}, {analytics.Site, analytics.Country, analytics.Referer,
+			analytics.Language},
 			{analytics.Language, analytics.Site}} {
 			if !asked(i + j) {
 				continue
@@ -211,19 +213,26 @@ func matching(t *testing.T, s analytics.Store, asked func(n int) bool) {
 		if want := len(filter(rows, scope)); n != want {
 			t.Errorf("%+v: %d clicks, want %d", scope.Match, n, want)
 		}
-	} // As many links as the tags of a filter can have.
+	}
+	matchingManyLinks(t, s, rows)
+}
+
+// matchingManyLinks selects clicks on as many links as the tags of a filter can have.
+func matchingManyLinks(t *testing.T, s analytics.Store, rows []analytics.Row) {
 	many := analytics.Scope{Bots: analytics.Everyone, Links: make([]uint64, 100_000),
 		Match: []analytics.Match{{By: analytics.Language, Values: []string{"de"}}}}
 	for i := range many.Links {
 		many.Links[i] = 10 + uint64(i)*7_000_000
 	}
 	if got, want := total(t, s, many),
-		int64(len(filter(rows, analytics.Scope{Bots: analytics.Everyone, Links: []uint64{10}, Match: many.Match}))); got != want || want == 0 {
+		int64(len(filter(rows, analytics.Scope{Bots: analytics.Everyone, Links: []uint64{10}, Match: many.Match}))); got != want ||
+		want == 0 {
 		t.Errorf("%d clicks on many links, want %d", got, want)
 	}
 	many.Links, many.NotLinks = nil, many.Links
 	if got, want := total(t, s, many),
-		int64(len(filter(rows, analytics.Scope{Bots: analytics.Everyone, NotLinks: []uint64{10}, Match: many.Match}))); got != want || want == 0 {
+		int64(len(filter(rows, analytics.Scope{Bots: analytics.Everyone, NotLinks: []uint64{10}, Match: many.Match}))); got != want ||
+		want == 0 {
 		t.Errorf("%d clicks on other links than many, want %d", got, want)
 	}
 }

@@ -99,7 +99,8 @@ func goalsOf(list []analytics.Conversion) []analytics.GoalLine {
 	for i := range list {
 		key := analytics.GoalLine{Goal: list[i].Name, Currency: list[i].Currency}
 		g := sums[key]
-		sums[key] = analytics.GoalLine{Goal: key.Goal, Currency: key.Currency, Conversions: g.Conversions + 1, Revenue: g.Revenue + list[i].Value}
+		sums[key] = analytics.GoalLine{Goal: key.Goal, Currency: key.Currency, Conversions: g.Conversions + 1, Revenue: g.Revenue +
+			list[i].Value}
 	}
 	return slices.SortedFunc(maps.Values(sums), func(a, b analytics.GoalLine) int {
 		return cmp.Or(cmp.Compare(a.Goal, b.Goal), cmp.Compare(a.Currency, b.Currency))

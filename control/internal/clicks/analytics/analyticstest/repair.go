@@ -47,7 +47,8 @@ func gaps(t *testing.T, s analytics.Store) {
 		{Identity: analytics.Identity{Lane: lossy, Seq: 31}, Time: at(31), From: 28, To: 29},
 	}}))
 	gap := func(l click.Lane, from, to uint64, before, after int64) analytics.Gap {
-		return analytics.Gap{Edge: l.Edge, Range: click.Range{Epoch: l.Epoch, Lane: l.Lane, From: from, To: to}, Before: before, After: after}
+		return analytics.Gap{Edge: l.Edge, Range: click.Range{Epoch: l.Epoch, Lane: l.Lane, From: from, To: to}, Before: before,
+			After: after}
 	}
 	want := []analytics.Gap{
 		gap(b, 9, 999, at(8), at(1000)),

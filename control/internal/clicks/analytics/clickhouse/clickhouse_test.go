@@ -233,7 +233,8 @@ func TestOpen_says_what_is_wrong(t *testing.T) {
 
 func TestOpen_refuses_what_makes_no_sense(t *testing.T) {
 	t.Parallel()
-	for _, cfg := range []clickhouse.Config{{}, {URL: "clickhouse://user:hunter%zz@127.0.0.1/x"}, {URL: "http://127.0.0.1:1/x", Conns: -1}} {
+	for _, cfg := range []clickhouse.Config{{}, {URL: "clickhouse://user:hunter%zz@127.0.0.1/x"},
+		{URL: "http://127.0.0.1:1/x", Conns: -1}} {
 		if _, err := clickhouse.Open(t.Context(), cfg); err == nil || strings.Contains(err.Error(), "hunter") {
 			t.Errorf("Open(%+v) = %v, want an error that has no password", cfg, err)
 		}

@@ -226,7 +226,8 @@ func TestDashboards_links(t *testing.T) {
 			continue
 		}
 		ran++
-		text := expand(t, q, time.Time{}, time.Time{}, map[string]string{"${find:sqlstring}": `'It''s'`, "${link:raw}": "1", "${top:csv}": "1,0",
+		text := expand(t, q, time.Time{}, time.Time{}, map[string]string{"${find:sqlstring}": `'It''s'`, "${link:raw}": "1",
+			"${top:csv}":           "1,0",
 			"${rules:singlequote}": `'r',''`})
 		answer, err := conn.Query(t.Context(), text)
 		if err != nil {

@@ -76,8 +76,9 @@ func askings(t *testing.T, from, to time.Time) (list []asking) {
 			}
 			continue
 		}
-		ranges := []asking{{q, from, to.Add(-time.Millisecond), "NOT bot", "1000"}, {q, from.Add(7 * time.Minute), to.Add(-31 * time.Minute), "1",
-			"86400"}, {q, from, from.Add(9 * time.Minute), "1", "30"}}
+		ranges := []asking{{q, from, to.Add(-time.Millisecond), "NOT bot", "1000"},
+			{q, from.Add(7 * time.Minute), to.Add(-31 * time.Minute), "1",
+				"86400"}, {q, from, from.Add(9 * time.Minute), "1", "30"}}
 		for i := range testkit.Size(1, len(ranges)) { // one of them in make test
 			list = append(list, ranges[(found+i)%len(ranges)])
 		}
@@ -116,8 +117,9 @@ func TestOps8_Dashboards_read_rollups(t *testing.T) {
 		return open(t, clickhouse.Config{URL: url}), conn
 	}
 	run := func(conn driver.Conn, a asking) []string {
-		return panelRows(t, conn, a.where, expand(t, a.asked, a.from, a.to, map[string]string{"($who)": "(" + a.who + ")", "${link:raw}": "1",
-			"$__interval_s": a.interval}))
+		return panelRows(t, conn, a.where,
+			expand(t, a.asked, a.from, a.to, map[string]string{"($who)": "(" + a.who + ")", "${link:raw}": "1",
+				"$__interval_s": a.interval}))
 	}
 	clicks, direct := connected() // nothing is built there: every slot is read from the clicks
 	insert(t, clicks, rows...)

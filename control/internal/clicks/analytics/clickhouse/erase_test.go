@@ -88,7 +88,8 @@ func TestOps6_mutations_have_no_time_limit(t *testing.T) {
 			t.Error(err)
 		}
 		r.Body = io.NopCloser(bytes.NewReader(text))
-		if statement, q := string(text), r.URL.Query(); strings.HasPrefix(statement, "ALTER TABLE") && strings.Contains(statement, " WHERE ") {
+		if statement, q := string(text), r.URL.Query(); strings.HasPrefix(statement, "ALTER TABLE") &&
+			strings.Contains(statement, " WHERE ") {
 			mutations.Add(1)
 			for name, want := range map[string]string{"mutations_sync": "2", "replication_wait_for_inactive_replica_timeout": "-1"} {
 				if q.Get(name) != want {

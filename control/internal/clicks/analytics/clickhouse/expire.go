@@ -27,11 +27,12 @@ func (s *Store) Expire(ctx context.Context, before time.Time) error {
 	for _, e := range expiring {
 		var months []uint32
 		var month uint32
-		err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT DISTINCT toYYYYMM(%s) AS month FROM %s WHERE month < %d ORDER BY month",
-			e.time, e.table, first)}, func() error {
-			months = append(months, month)
-			return nil
-		}, &month)
+		err := s.each(ctx,
+			analytics.Statement{Text: fmt.Sprintf("SELECT DISTINCT toYYYYMM(%s) AS month FROM %s WHERE month < %d ORDER BY month",
+				e.time, e.table, first)}, func() error {
+				months = append(months, month)
+				return nil
+			}, &month)
 		if err != nil {
 			return wrap("look for expired clicks", err)
 		}

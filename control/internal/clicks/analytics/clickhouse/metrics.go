@@ -67,7 +67,8 @@ func (c *counts) metrics() metric.Set {
 		metric.Gauge("shortline_rollup_waiting_slots",
 			"Quarter hours that have ended and whose rollups are out of date. Reports read their clicks instead.", c.waiting.Load),
 		metric.Total("shortline_rollup_errors_total", "Failed rebuilds of rollups.", c.failed.Load),
-		metric.Time("shortline_rollup_last_success_timestamp_seconds", "Time at which rollups were last rebuilt or found up to date; 0 if never.",
+		metric.Time("shortline_rollup_last_success_timestamp_seconds",
+			"Time at which rollups were last rebuilt or found up to date; 0 if never.",
 			c.at.Load),
 	}
 	for i, code := range replicaCodes {

@@ -50,7 +50,8 @@ func TestProtocols(t *testing.T) {
 			}
 			var number int64
 			if err := conn.QueryRow(ctx, "SELECT {n:Int64}, {s:String}", driver.Named("n", "-9007199254740993"),
-				driver.Named("s", "it's ünïcode")).Scan(&number, &text); err != nil || number != -9007199254740993 || text != "it's ünïcode" {
+				driver.Named("s", "it's ünïcode")).Scan(&number, &text); err != nil || number != -9007199254740993 ||
+				text != "it's ünïcode" {
 				t.Errorf("parameters came back as %d, %q, %v", number, text, err)
 			}
 

@@ -83,12 +83,13 @@ func (s *Store) ReadOwned(ctx context.Context, owners []uint64, first, last int6
 		err = flush()
 	}
 	if err == nil {
-		err = analytics.Reader(s.each).OwnedConversions(ctx, conversions, owners, from, to, func(c *analytics.Conversion, version uint64) error {
-			if o.Conversions, o.Versions = append(o.Conversions, *c), append(o.Versions, version); len(o.Conversions) == ownedSize {
-				return flush()
-			}
-			return nil
-		})
+		err = analytics.Reader(s.each).OwnedConversions(ctx, conversions, owners, from, to,
+			func(c *analytics.Conversion, version uint64) error {
+				if o.Conversions, o.Versions = append(o.Conversions, *c), append(o.Versions, version); len(o.Conversions) == ownedSize {
+					return flush()
+				}
+				return nil
+			})
 	}
 	if err == nil {
 		err = flush()

@@ -131,7 +131,8 @@ func TestStore_forgets_rows_of_owners(t *testing.T) {
 	w.build()
 	for _, want := range []string{"1", "0"} {
 		for _, table := range []string{"visits", "sample", "counts"} {
-			if got, err := w.server.Ask(t.Context(), "SELECT countIf(owner = 1) > 0, countIf(owner = 2) > 0 FROM rollup_owner_"+table); err != nil ||
+			if got, err := w.server.Ask(t.Context(), "SELECT countIf(owner = 1) > 0, countIf(owner = 2) > 0 FROM rollup_owner_"+
+				table); err != nil ||
 				got != want+"\t1" {
 				t.Errorf("rollup_owner_%s has rows of owners 1 and 2: %q, %v, want %s and 1", table, got, err, want)
 			}

@@ -190,13 +190,15 @@ func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analyti
 		table = "rollup_sample"
 	}
 	list := strings.Join(append(columns, ""), ", ")
-	from := s.rolled(scope, p, table, fmt.Sprintf("%stoInt64(slot) * %d AS ms, toUInt64(clicks) AS n, ms + last AS last_ms", list, slotMillis))
+	from := s.rolled(scope, p, table, fmt.Sprintf("%stoInt64(slot) * %d AS ms, toUInt64(clicks) AS n, ms + last AS last_ms", list,
+		slotMillis))
 	from.Text = "(" + from.Text
 	if len(p.raw) > 0 {
 		bare := scope
 		bare.From, bare.To = 0, 0
 		where := bare.Condition("clicks WHERE " + times(p.raw) + listed(scope))
-		from.Text += fmt.Sprintf(" UNION ALL SELECT %stoUnixTimestamp64Milli(ts) AS ms, toUInt64(1) AS n, ms AS last_ms FROM %s WHERE %s AND %s",
+		from.Text += fmt.Sprintf(
+			" UNION ALL SELECT %stoUnixTimestamp64Milli(ts) AS ms, toUInt64(1) AS n, ms AS last_ms FROM %s WHERE %s AND %s",
 			list, clicks, where.Text, times(p.raw))
 		from.Args = append(from.Args, where.Args...)
 	}
@@ -330,7 +332,8 @@ func (s *Store) withHeavy(scope analytics.Scope, p plan, dims []analytics.Dimens
 		if table == "rollup_day_values" && len(p.days) == 0 {
 			break
 		}
-		heavy := s.rolled(scope, p, table, fmt.Sprintf("transform(dim, [%s], [%s], 0) AS kind, value, clicks", list, strings.Join(kinds, ", ")))
+		heavy := s.rolled(scope, p, table, fmt.Sprintf("transform(dim, [%s], [%s], 0) AS kind, value, clicks", list,
+			strings.Join(kinds, ", ")))
 		all.Text += " UNION ALL SELECT CAST(kind AS BIGINT) AS dim, value, CAST(sum(clicks) AS BIGINT) AS clicks FROM (" + heavy.Text +
 			" AND dim IN (" + list + ")) AS rolled GROUP BY kind, value"
 		all.Args = append(all.Args, heavy.Args...)

@@ -176,12 +176,14 @@ func TestF37_settings_of_replicated_tables(t *testing.T) {
 	r := newRecorder(t, behind)
 	open(t, clickhouse.Config{URL: r.at(behind) + "&insert_quorum=3&select_sequential_consistency=1", Replicated: true})
 	for _, q := range r.settings {
-		equal(t, q.Get("insert_quorum")+" "+q.Get("select_sequential_consistency")+" "+q.Get("insert_quorum_timeout"), "3 1 60000", "settings")
+		equal(t, q.Get("insert_quorum")+" "+q.Get("select_sequential_consistency")+" "+q.Get("insert_quorum_timeout"),
+			"3 1 60000", "settings")
 	}
 	reference, err := os.ReadFile(testkit.Source(t, "docs/operators/settings.md"))
 	testkit.Must(t, err)
 	for line := range strings.Lines(string(reference)) {
-		if strings.HasPrefix(line, "| `CLICKHOUSE_REPLICATED`") && strings.Contains(line, "have not run") && strings.Contains(line, "Use two") {
+		if strings.HasPrefix(line, "| `CLICKHOUSE_REPLICATED`") && strings.Contains(line, "have not run") &&
+			strings.Contains(line, "Use two") {
 			return
 		}
 	}

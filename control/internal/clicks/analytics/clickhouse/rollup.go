@@ -259,7 +259,8 @@ func (s *Store) buildSome(ctx context.Context, list []uint32) error {
 		if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO %s (slot, %s, clicks, last, build%s)
 			SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, %s, count(), max(toUnixTimestamp64Milli(ts) %% %d), %d + slot * %d%s
 			FROM %s WHERE %s GROUP BY slot, %s`,
-			t.table, t.keys, t.more, slotMillis, t.keys, slotMillis, base, uint64(stride), t.values, clicks, times(spans), t.keys)); err != nil {
+			t.table, t.keys, t.more, slotMillis, t.keys, slotMillis, base, uint64(stride), t.values, clicks, times(spans),
+			t.keys)); err != nil {
 			return err
 		}
 	}
@@ -317,7 +318,8 @@ func (s *Store) sweep(ctx context.Context, before []uint64) (rests []uint64, err
 		// The slots let the server skip other months.
 		gone := fmt.Sprintf("slot IN (%s) AND build IN (%s)", strings.Join(slotList, ","), strings.Join(builds, ","))
 		// A repetition after an error reads the last table.
-		for _, table := range slices.Concat(slotTables, []string{"rollup_day_values", "rollup_builds", "rollup_day_builds", "rollup_begun"}) {
+		for _, table := range slices.Concat(slotTables, []string{"rollup_day_values", "rollup_builds", "rollup_day_builds",
+			"rollup_begun"}) {
 			if err := s.conn.Exec(ctx, "DELETE FROM "+table+" WHERE "+gone); err != nil {
 				return nil, wrap("delete leftover builds", err)
 			}

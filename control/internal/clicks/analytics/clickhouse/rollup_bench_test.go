@@ -136,15 +136,17 @@ func handWritten(b *testing.B, s *clickhouse.Store) []handWrittenQuestion {
 	const goals = " FROM conversions FINAL WHERE goal = 'purchase' AND %s AND %s"
 	goalSets := "(currency, " + strings.Join(names, "), (currency, ") + ")"
 	return []handWrittenQuestion{
-		{"goal_days", won(analytics.Query{Every: analytics.Days}), people, "", "SELECT toDate(ts) AS d, currency, count(), sum(value)" + goals +
-			" GROUP BY d, currency ORDER BY d"},
+		{"goal_days", won(analytics.Query{Every: analytics.Days}), people, "",
+			"SELECT toDate(ts) AS d, currency, count(), sum(value)" + goals +
+				" GROUP BY d, currency ORDER BY d"},
 		{"goal_links", won(analytics.Query{ByLink: true}), people, "", "SELECT link, currency, count(), sum(value)" + goals +
 			" GROUP BY link, currency"},
 		{"goal_breakdown", wonBy, people, "", "SELECT currency, " + strings.Join(names, ", ") + ", count(), sum(value)" + goals +
 			" GROUP BY GROUPING SETS (" + goalSets + ") FORMAT Null"},
 		{"totals", lines(analytics.Query{Visitors: true}, analytics.Scope{}), people, "SELECT sum(clicks), uniqExact(visitor)" + visits,
 			"SELECT count(), uniqExact(visitor)" + raw},
-		{"days", lines(days, analytics.Scope{}), people, bySlot + visits + " GROUP BY d ORDER BY d", byTime + raw + " GROUP BY d ORDER BY d"},
+		{"days", lines(days, analytics.Scope{}), people, bySlot + visits + " GROUP BY d ORDER BY d",
+			byTime + raw + " GROUP BY d ORDER BY d"},
 		{"count", lines(analytics.Query{}, analytics.Scope{}), people, "SELECT sum(clicks)" + counts, "SELECT count()" + raw},
 		{"top_links", lines(analytics.Query{ByLink: true, TopFirst: true, Limit: 10}, analytics.Scope{}), people,
 			top + counts + " GROUP BY link ORDER BY n DESC LIMIT 10", rawTop + raw + " GROUP BY link ORDER BY n DESC LIMIT 10"},
@@ -153,11 +155,14 @@ func handWritten(b *testing.B, s *clickhouse.Store) []handWrittenQuestion {
 		{"hours", lines(analytics.Query{Every: analytics.Hours, Zone: berlin, Visitors: true}, analytics.Scope{}), people,
 			"SELECT intDiv(slot, 4) AS h, sum(clicks), uniqExact(visitor)" + visits + " GROUP BY h ORDER BY h",
 			"SELECT toStartOfHour(ts) AS h, count(), uniqExact(visitor)" + raw + " GROUP BY h ORDER BY h"},
-		{"weeks", lines(analytics.Query{Every: analytics.Weeks, Zone: berlin, Visitors: true}, analytics.Scope{}), people, "SELECT toMonday(" +
-			berlinSlot + ") AS w, sum(clicks), uniqExact(visitor)" + visits + " GROUP BY w ORDER BY w", "SELECT toMonday(" + berlinTime +
-			") AS w, count(), uniqExact(visitor)" + raw + " GROUP BY w ORDER BY w"},
+		{"weeks", lines(analytics.Query{Every: analytics.Weeks, Zone: berlin, Visitors: true}, analytics.Scope{}), people,
+			"SELECT toMonday(" +
+				berlinSlot + ") AS w, sum(clicks), uniqExact(visitor)" + visits + " GROUP BY w ORDER BY w", "SELECT toMonday(" +
+				berlinTime +
+				") AS w, count(), uniqExact(visitor)" + raw + " GROUP BY w ORDER BY w"},
 		{"heatmap", lines(analytics.Query{Every: analytics.WeekHours, Zone: berlin}, analytics.Scope{}), people, "SELECT toDayOfWeek(" +
-			berlinSlot + ") AS d, toHour(" + berlinSlot + ") AS h, sum(clicks)" + counts + " GROUP BY d, h", "SELECT toDayOfWeek(" + berlinTime +
+			berlinSlot + ") AS d, toHour(" + berlinSlot + ") AS h, sum(clicks)" + counts + " GROUP BY d, h", "SELECT toDayOfWeek(" +
+			berlinTime +
 			") AS d, toHour(" + berlinTime + ") AS h, count()" + raw + " GROUP BY d, h"},
 		{"groups", lines(analytics.Query{ByLink: true}, analytics.Scope{}), people, top + counts + " GROUP BY link",
 			rawTop + raw + " GROUP BY link"},
@@ -210,7 +215,8 @@ func BenchmarkReports(b *testing.B) {
 	b.Logf("%d clicks: made in %v, rolled up in %v (%.0f clicks/s)\n%s (%v)", n, load.Round(time.Second), built.Round(time.Second),
 		float64(n)/built.Seconds(), size, err)
 
-	link, typical, owner := analytics.Scope{From: from, To: to, Links: []uint64{1}}, analytics.Scope{From: from, To: to, Links: []uint64{500}},
+	link, typical, owner := analytics.Scope{From: from, To: to, Links: []uint64{1}},
+		analytics.Scope{From: from, To: to, Links: []uint64{500}},
 		analytics.Scope{From: from, To: to, Owner: 2}
 	period := fmt.Sprintf("slot >= %d AND slot < %d", from/900_000, to/900_000)
 	rawPeriod := fmt.Sprintf("ts >= fromUnixTimestamp64Milli(%d) AND ts < fromUnixTimestamp64Milli(%d)", from, to)
@@ -223,7 +229,8 @@ func BenchmarkReports(b *testing.B) {
 			if r.hand != "" {
 				r.hand = fmt.Sprintf(r.hand, c.filter+" AND "+r.also, period)
 				if c.scope.Owner != 0 {
-					r.hand = strings.NewReplacer("rollup_visits", "rollup_owner_visits", "rollup_counts", "rollup_owner_counts").Replace(r.hand)
+					r.hand = strings.NewReplacer("rollup_visits", "rollup_owner_visits", "rollup_counts", "rollup_owner_counts").
+						Replace(r.hand)
 				}
 			}
 			r.raw = fmt.Sprintf(r.raw, c.filter+" AND "+r.also, rawPeriod)

@@ -115,7 +115,8 @@ func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 
 	// A rollup with a wrong row is detected and not used.
 	if _, err := server.Ask(t.Context(),
-		"INSERT INTO rollup_visits SELECT * REPLACE ('XX' AS country) FROM rollup_visits WHERE link = 3 ORDER BY slot LIMIT 1"); err != nil {
+		"INSERT INTO rollup_visits SELECT * REPLACE ('XX' AS country) FROM rollup_visits WHERE link = 3 ORDER BY slot LIMIT 1"); err !=
+		nil {
 		t.Fatal(err)
 	}
 	if drift, err = s.Drift(t.Context(), start, start.AddDate(0, 0, 21)); err != nil || len(drift.Hours) != 1 ||
@@ -294,7 +295,8 @@ func TestF37_schema(t *testing.T) {
 			}
 			if strings.Contains(statement, "CREATE TABLE ") {
 				// A replicated table stores a block again that it has already. Without that, repeated inserts could be lost.
-				for _, want := range []string{"ENGINE = Replicated", "MergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}'",
+				for _, want := range []string{"ENGINE = Replicated",
+					"MergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}'",
 					"SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0"} {
 					if !strings.Contains(statement, want) {
 						t.Errorf("%q is missing in %s", want, statement)

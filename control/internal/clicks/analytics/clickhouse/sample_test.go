@@ -18,7 +18,8 @@ func TestStore_detects_an_incomplete_sample(t *testing.T) {
 	server, url := scratch(t)
 	s := open(t, clickhouse.Config{URL: url, ExactVisitors: 100})
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	err := errors.Join(s.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(20, 1500, start, 3)}), s.Rebuild(t.Context(), distant))
+	err := errors.Join(s.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(20, 1500, start, 3)}),
+		s.Rebuild(t.Context(), distant))
 	testkit.Must(t, err)
 	visitors := func() []analytics.Line {
 		t.Helper()

@@ -66,7 +66,8 @@ ENGINE = {{.Engine "ReplacingMergeTree" ""}} ORDER BY version SETTINGS {{.Durabl
 
 // engine returns the engine of a table, or "" if there is no such table.
 func engine(ctx context.Context, conn driver.Conn, table string) (name string, err error) {
-	err = conn.QueryRow(ctx, fmt.Sprintf(`SELECT max(engine) FROM system.tables WHERE database = currentDatabase() AND name = '%s'`, table)).
+	err = conn.QueryRow(ctx, fmt.Sprintf(`SELECT max(engine) FROM system.tables WHERE database = currentDatabase() AND name = '%s'`,
+		table)).
 		Scan(&name)
 	return name, err
 }

@@ -38,7 +38,8 @@ func (s *Store) EachVisitor(ctx context.Context, q analytics.Query, part, parts 
 		source = s.source(q.Scope, p, columns...)
 	} else {
 		where := q.Condition(referers(q.Scope))
-		source.From = analytics.Statement{Text: "(SELECT " + strings.Join(columns, ", ") + ", toUnixTimestamp64Milli(ts) AS ms FROM " + clicks +
+		source.From = analytics.Statement{Text: "(SELECT " + strings.Join(columns, ", ") + ", toUnixTimestamp64Milli(ts) AS ms FROM " +
+			clicks +
 			" WHERE " + where.Text + ") AS counted", Args: where.Args}
 		source.Time = "ms"
 	}

@@ -38,7 +38,8 @@ func TestStore_estimates_many_visitors(t *testing.T) {
 	for part, built := range []bool{false, true} {
 		t.Run(fmt.Sprintf("built=%t", built), func(t *testing.T) {
 			analyticstest.RunEstimates(t, part, testkit.Size(6, 2), func(t *testing.T) analytics.Store {
-				s, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks"), ExactVisitors: analyticstest.FewVisitors})
+				s, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks"),
+					ExactVisitors: analyticstest.FewVisitors})
 				testkit.Must(t, err)
 				if built {
 					return rebuilding{s}

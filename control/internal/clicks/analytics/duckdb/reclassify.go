@@ -64,7 +64,8 @@ func appendChanges(conn driver.Conn, rows []analytics.Row) (err error) {
 	defer func() { err = errors.Join(err, a.Close()) }()
 	for i := range rows {
 		r := &rows[i]
-		if err = a.AppendRow(r.Edge, r.Epoch, r.Lane.Lane, r.Seq, analytics.Plain(r.Country), analytics.Plain(r.Region), analytics.Plain(r.City),
+		if err = a.AppendRow(r.Edge, r.Epoch, r.Lane.Lane, r.Seq, analytics.Plain(r.Country), analytics.Plain(r.Region),
+			analytics.Plain(r.City),
 			analytics.Plain(r.Device), analytics.Plain(r.OS), analytics.Plain(r.Browser),
 			r.Bot, analytics.Plain(r.BotName), analytics.Plain(r.GeoVersion), analytics.Plain(r.BotList)); err != nil {
 			return err

@@ -66,8 +66,9 @@ var (
 // have moved does not own all clicks that name it.
 func levelOf(scope analytics.Scope) level {
 	switch {
-	case scope.Links != nil || len(scope.NotLinks)+len(scope.NotOwners) > 0 || scope.LinkFrom != 0 || scope.LinkTo != 0 || scope.Owner != 0 &&
-		scope.Moves.Through != 0:
+	case scope.Links != nil || len(scope.NotLinks)+len(scope.NotOwners) > 0 || scope.LinkFrom != 0 || scope.LinkTo != 0 ||
+		scope.Owner != 0 &&
+			scope.Moves.Through != 0:
 		return ofLink
 	case scope.Owner != 0:
 		return ofOwner
@@ -301,7 +302,8 @@ func (s *Store) settleDay(ctx context.Context, day int64, state dirty) (err erro
 	list := deleteRollup(fmt.Sprintf("= %d", day), fmt.Sprintf("BETWEEN %d AND %d", day*daySlots, (day+1)*daySlots-1))
 	if now.clicks > 0 {
 		list = append(list, "INSERT INTO rollup_counts SELECT * FROM built_counts", "INSERT INTO rollup_values SELECT * FROM built_values",
-			"INSERT INTO rollup_values_owners SELECT * FROM built_values_owners", "INSERT INTO rollup_values_all SELECT * FROM built_values_all",
+			"INSERT INTO rollup_values_owners SELECT * FROM built_values_owners",
+			"INSERT INTO rollup_values_all SELECT * FROM built_values_all",
 			"INSERT INTO rollup_sample BY NAME SELECT * FROM built_sample",
 			fmt.Sprintf("INSERT INTO rollup_days VALUES (%d, %d, %d, %d)", day, rollupVersion, now.clicks, now.checksum))
 	}

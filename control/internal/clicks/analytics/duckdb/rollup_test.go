@@ -88,7 +88,8 @@ func questions(t *testing.T, start time.Time) (lines []analytics.Query, scopes [
 		{Links: []uint64{4}, Owner: 2, Moves: analytics.Moves{Log: 7, Through: 9}},
 		{Owner: 2, From: ms + 90_000_000, To: ms + 5*86_400_000 + 7}, {Links: []uint64{7}, Owner: 1, From: ms + 3*86_400_000,
 			To: ms + 8*86_400_000}, {Owner: 2, Moves: analytics.Moves{Log: 7, Through: 9}},
-		{From: ms + 5_000_000, To: ms + 400_000_000}, {From: ms + 86_400_000}, {To: ms + 3*86_400_000, Bots: analytics.Everyone}, {Routed: true},
+		{From: ms + 5_000_000, To: ms + 400_000_000}, {From: ms + 86_400_000}, {To: ms + 3*86_400_000, Bots: analytics.Everyone},
+		{Routed: true},
 		{Drawn: true, Owner: 1},
 		{Match: match(analytics.Country, "DE", "")}, {Match: match(analytics.Site, "x.com", "instagram.com", "")},
 		{Match: match(analytics.Site, "x.com"), From: ms + 90_000_000, To: ms + 5*86_400_000, Owner: 3},
@@ -100,7 +101,8 @@ func questions(t *testing.T, start time.Time) (lines []analytics.Query, scopes [
 				if every == analytics.NoInterval && zone != nil || every != analytics.NoInterval && zone != nil && by == analytics.Variant {
 					continue
 				}
-				lines = append(lines, analytics.Query{Every: every, Zone: zone, By: by, ByLink: every == analytics.NoInterval && by != analytics.Site,
+				lines = append(lines, analytics.Query{Every: every, Zone: zone, By: by, ByLink: every == analytics.NoInterval &&
+					by != analytics.Site,
 					Last: every != analytics.Days})
 			}
 		}
@@ -130,8 +132,9 @@ func agree(t *testing.T, s *duckdb.Store, start time.Time, some func() bool) {
 				t.Fatalf("%+v: %v\n got %v\nwant %v", q, err, got, want)
 			}
 		}
-		for _, dims := range [][]analytics.Dimension{{analytics.Country}, {analytics.Site}, {analytics.Referer, analytics.Site, analytics.City,
-			analytics.BotName}, {analytics.Rule}} {
+		for _, dims := range [][]analytics.Dimension{{analytics.Country}, {analytics.Site},
+			{analytics.Referer, analytics.Site, analytics.City,
+				analytics.BotName}, {analytics.Rule}} {
 			if !some() {
 				continue
 			}
@@ -155,7 +158,8 @@ func TestRollup_equals_the_clicks(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "clicks")
 			s := open(t, path)
 			testkit.Must(t,
-				s.InsertMoves(t.Context(), 7, []analytics.Move{{Revision: 3, Link: 4, From: 2, To: 1}, {Revision: 5, Link: 9, From: 1, To: 2}},
+				s.InsertMoves(t.Context(), 7, []analytics.Move{{Revision: 3, Link: 4, From: 2, To: 1},
+					{Revision: 5, Link: 9, From: 1, To: 2}},
 					analytics.Position{Revision: 9, Link: analytics.AllLinks}))
 			rows := analyticstest.Clicks(seed, 2000, start, 9)
 			for i := range 4 {
@@ -170,7 +174,8 @@ func TestRollup_equals_the_clicks(t *testing.T) {
 					from := r.IntN(len(rows) - 300)
 					testkit.Must(t, s.Insert(t.Context(), analytics.Batch{Rows: rows[from : from+1+r.IntN(299)]}))
 				case 3:
-					scope := analytics.Scope{Bots: analytics.Everyone, Links: []uint64{1 + r.Uint64N(6)}, From: start.UnixMilli() + r.Int64N(9*86_400_000)}
+					scope := analytics.Scope{Bots: analytics.Everyone, Links: []uint64{1 + r.Uint64N(6)}, From: start.UnixMilli() +
+						r.Int64N(9*86_400_000)}
 					if _, err := s.Reclassify(t.Context(), scope, func(row *analytics.Row, _ bool) bool {
 						row.Country, row.Bot = fmt.Sprint(step), !row.Bot
 						return row.Seq%3 == 0
@@ -216,7 +221,8 @@ func TestRollup_is_sufficient_and_verified(t *testing.T) {
 	ask := func() (all []any) {
 		t.Helper()
 		for _, q := range []analytics.Query{
-			{Visitors: true}, {Every: analytics.Days, Zone: newYork, Visitors: true}, {Scope: analytics.Scope{Owner: 2}, Every: analytics.Weeks,
+			{Visitors: true}, {Every: analytics.Days, Zone: newYork, Visitors: true},
+			{Scope: analytics.Scope{Owner: 2}, Every: analytics.Weeks,
 				Visitors: true},
 			{Scope: analytics.Scope{Links: []uint64{3}, Bots: analytics.OnlyBots}, Visitors: true}, {Last: true}, {ByLink: true},
 			{Every: analytics.Hours}, {By: analytics.City, TopFirst: true}, {Every: analytics.Days, By: analytics.Site},
@@ -227,7 +233,8 @@ func TestRollup_is_sufficient_and_verified(t *testing.T) {
 			testkit.Must(t, err)
 			all = append(all, list)
 		}
-		found, err := s.Breakdown(t.Context(), analytics.Scope{}, []analytics.Dimension{analytics.Country, analytics.Site, analytics.UTMTerm}, 9)
+		found, err := s.Breakdown(t.Context(), analytics.Scope{}, []analytics.Dimension{analytics.Country, analytics.Site,
+			analytics.UTMTerm}, 9)
 		testkit.Must(t, err)
 		return append(all, found)
 	}

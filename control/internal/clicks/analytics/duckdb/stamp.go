@@ -38,7 +38,8 @@ func (s *Store) SetStamp(ctx context.Context, folder, start uint32) error {
 // Held returns how many numbers of a lane, from one to another, both included, are stored as clicks or as markers of losses.
 func (s *Store) Held(ctx context.Context, lane click.Lane, from, to uint64) (n uint64, err error) {
 	// The driver takes no uint64 above 1<<63 as an argument.
-	where := fmt.Sprintf(`WHERE edge = %d AND epoch = %d AND lane = %d AND seq BETWEEN %d AND %d`, lane.Edge, lane.Epoch, lane.Lane, from, to)
+	where := fmt.Sprintf(`WHERE edge = %d AND epoch = %d AND lane = %d AND seq BETWEEN %d AND %d`, lane.Edge, lane.Epoch,
+		lane.Lane, from, to)
 	query := `SELECT CAST((SELECT count(*) FROM clicks ` + where + `) + (SELECT count(*) FROM losses ` + where + `) AS UBIGINT)`
 	err = s.db.QueryRowContext(ctx, query).Scan(&n)
 	return n, wrap("count clicks of a lane", err)

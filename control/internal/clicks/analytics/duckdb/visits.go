@@ -87,8 +87,9 @@ func (s *Store) extend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	built, err := s.counted(ctx, fmt.Sprintf("SELECT day, CASE WHEN version = %d THEN checksum ELSE 0 END FROM rollup_visit_days ORDER BY day",
-		visitsVersion))
+	built, err := s.counted(ctx,
+		fmt.Sprintf("SELECT day, CASE WHEN version = %d THEN checksum ELSE 0 END FROM rollup_visit_days ORDER BY day",
+			visitsVersion))
 	if err != nil {
 		return err
 	}
@@ -341,5 +342,6 @@ func (s *Store) visitors(q analytics.Query) (st analytics.Statement, ok bool) {
 		from.Args = slices.Concat(where.Args, where.Args, where.Args, where.Args)
 	}
 	from.Text += ") AS counted"
-	return q.Render(analytics.Source{From: from, Time: "ms", Clicks: "coalesce(sum(n), 0)", Visitors: "coalesce(sum(v), 0)", Last: "0"}), true
+	return q.Render(analytics.Source{From: from, Time: "ms", Clicks: "coalesce(sum(n), 0)", Visitors: "coalesce(sum(v), 0)", Last: "0"}),
+		true
 }

@@ -29,7 +29,8 @@ func (s *Store) Unattributed(ctx context.Context, since, after int64, limit int)
 	}
 	list := slices.Concat(answers...)
 	slices.SortStableFunc(list, func(a, b analytics.Conversion) int {
-		return cmp.Or(cmp.Compare(a.ReceivedAt, b.ReceivedAt), cmp.Compare(a.Click.Link, b.Click.Link), cmp.Compare(a.Click.Time, b.Click.Time),
+		return cmp.Or(cmp.Compare(a.ReceivedAt, b.ReceivedAt), cmp.Compare(a.Click.Link, b.Click.Link),
+			cmp.Compare(a.Click.Time, b.Click.Time),
 			cmp.Compare(a.Click.Tag, b.Click.Tag),
 			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Once(), b.Once()))
 	})
@@ -64,11 +65,12 @@ func together[K comparable, V any](answers []map[K]V) map[K]V {
 
 // ConversionLines implements analytics.Conversions.
 func (s *Store) ConversionLines(ctx context.Context, q analytics.Query, goal string) ([]analytics.ConversionLine, error) {
-	answers, err := answers(ctx, s, q.Scope, func(ctx context.Context, b Backend, scope analytics.Scope) ([]analytics.ConversionLine, error) {
-		q := q
-		q.Scope = scope
-		return b.ConversionLines(ctx, q, goal)
-	})
+	answers, err := answers(ctx, s, q.Scope,
+		func(ctx context.Context, b Backend, scope analytics.Scope) ([]analytics.ConversionLine, error) {
+			q := q
+			q.Scope = scope
+			return b.ConversionLines(ctx, q, goal)
+		})
 	if err != nil {
 		return nil, err
 	}

@@ -164,10 +164,11 @@ func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []ana
 	if len(sel.shards) > 1 {
 		first = math.MaxInt64 // a value that is nowhere among the first may be the first in the sum
 	}
-	answers, err := asked(sel, scope, func(ctx context.Context, b Backend, scope analytics.Scope) (map[analytics.Dimension][]analytics.Count,
-		error) {
-		return b.Breakdown(ctx, scope, dims, first)
-	})
+	answers, err := asked(sel, scope,
+		func(ctx context.Context, b Backend, scope analytics.Scope) (map[analytics.Dimension][]analytics.Count,
+			error) {
+			return b.Breakdown(ctx, scope, dims, first)
+		})
 	if err != nil || len(answers) == 1 {
 		return answers[0], err
 	}
@@ -198,9 +199,10 @@ func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []ana
 
 // Drift implements analytics.Store. Intervals counts a quarter hour once for each shard that has clicks in it.
 func (s *Store) Drift(ctx context.Context, from, to time.Time) (sum analytics.Drift, err error) {
-	answers, err := answers(ctx, s, analytics.Scope{}, func(ctx context.Context, b Backend, scope analytics.Scope) (analytics.Drift, error) {
-		return b.DriftWithout(ctx, from, to, scope.NotOwners)
-	})
+	answers, err := answers(ctx, s, analytics.Scope{},
+		func(ctx context.Context, b Backend, scope analytics.Scope) (analytics.Drift, error) {
+			return b.DriftWithout(ctx, from, to, scope.NotOwners)
+		})
 	for _, d := range answers {
 		sum.Intervals, sum.Clicks, sum.Short = sum.Intervals+d.Intervals, sum.Clicks+d.Clicks, sum.Short+d.Short
 		sum.Hours = append(sum.Hours, d.Hours...)

@@ -63,8 +63,8 @@ type Backend interface {
 	analytics.Store
 	// EachVisitor calls f with the distinct visitors of each group of a query, of one of parts disjoint parts of all visitors.
 	EachVisitor(ctx context.Context, q analytics.Query, part, parts int, f func(group analytics.Line, visitor int64) error) error
-	// LaneSegments and LanePositions tell which positions of lanes are stored, since a time in Unix milliseconds. LaneSegments does not count
-	// the clicks of some owners.
+	// LaneSegments and LanePositions tell which positions of lanes are stored, since a time in Unix milliseconds. LaneSegments does
+	// not count the clicks of some owners.
 	LaneSegments(ctx context.Context, from int64, notOwners []uint64, f func(analytics.LaneSegment)) error
 	LanePositions(ctx context.Context, ids []analytics.LaneSegmentID, from int64, f func(analytics.LanePosition)) error
 	// DriftWithout is Drift without the clicks of some owners.
@@ -109,7 +109,8 @@ func New(names []string, directory Directory) *Store {
 		sh := &shard{name: name}
 		s.shards = append(s.shards, sh)
 		s.Set = append(s.Set,
-			metric.Gauge("shortline_click_shard_up", "1 if the shard is open and this process's last insert into it succeeded, otherwise 0.", sh.up,
+			metric.Gauge("shortline_click_shard_up",
+				"1 if the shard is open and this process's last insert into it succeeded, otherwise 0.", sh.up,
 				"shard", name))
 	}
 	s.waiting.Store(int64(len(names)))
@@ -246,7 +247,8 @@ func (s *Store) follows(ctx context.Context, sh *shard, m analytics.Moves) error
 	for _, other := range s.shards {
 		if b, err := other.get(); err == nil {
 			if at, err := b.MovesPosition(ctx, m.Log); err == nil && at.Includes(m.Through) {
-				return &problem.Error{Kind: problem.Unavailable, Message: "The click store of this workspace is catching up. Try again shortly.",
+				return &problem.Error{Kind: problem.Unavailable,
+					Message:    "The click store of this workspace is catching up. Try again shortly.",
 					RetryAfter: time.Second}
 			}
 		}

@@ -55,7 +55,8 @@ func (m *Mover) busy(ctx context.Context, tx *store.Tx, had move) error {
 		return err
 	}
 	if had.phase == store.ClickMoveCancelled {
-		return refuse("the move of %s to %s is being cancelled; end that first: control move-workspace -cancel %s", strings.Join(names, ", "),
+		return refuse("the move of %s to %s is being cancelled; end that first: control move-workspace -cancel %s",
+			strings.Join(names, ", "),
 			had.target, names[0])
 	}
 	return refuse("a move to %s has begun; continue it with control move-workspace %s %s", had.target, had.target, strings.Join(names, " "))
@@ -144,7 +145,8 @@ func (m *Mover) together(ctx context.Context, tx *store.Tx, workspaces []uint64)
 			if err != nil {
 				return err
 			}
-			return refuse("links were transferred between %s and %s, so their clicks must stay together; name these workspaces, too: %s", names[0],
+			return refuse("links were transferred between %s and %s, so their clicks must stay together; name these workspaces, too: %s",
+				names[0],
 				strings.Join(names[1:], ", "), strings.Join(names[1:], " "))
 		}
 	}
@@ -169,7 +171,8 @@ func (m *Mover) reachable(ctx context.Context, tx *store.Tx, mv move) error {
 		}
 		for _, p := range running {
 			if !slices.Contains(strings.Split(p.Shards, ","), name) {
-				return refuse("a process on the host %q does not know the shard %q: restart it with CLICKHOUSE_URLS, or wait %v if it has ended",
+				return refuse(
+					"a process on the host %q does not know the shard %q: restart it with CLICKHOUSE_URLS, or wait %v if it has ended",
 					p.Host, name, alive)
 			}
 		}

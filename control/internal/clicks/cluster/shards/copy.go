@@ -115,7 +115,8 @@ func (c *copier) transfer(ctx context.Context, from, to MovingServer, list []ana
 		done += total(part)
 		if time.Since(said) > 5*c.pause {
 			said = time.Now()
-			c.say(fmt.Sprintf("copied %d of %d clicks and conversions, up to %s", done, all, slotTime(part[n-1].Slot).Format(time.DateOnly)))
+			c.say(fmt.Sprintf("copied %d of %d clicks and conversions, up to %s", done, all,
+				slotTime(part[n-1].Slot).Format(time.DateOnly)))
 		}
 	}
 	return nil

@@ -107,7 +107,8 @@ func (d *Directory) Check(ctx context.Context) error {
 		for _, m := range directory.Moves {
 			for _, name := range []string{m.Source, m.Target} {
 				if !slices.Contains(d.names, name) {
-					return refuse("CLICKHOUSE_URLS: the shard %q is missing, but workspaces are moving from %q to %q", name, m.Source, m.Target)
+					return refuse("CLICKHOUSE_URLS: the shard %q is missing, but workspaces are moving from %q to %q", name,
+						m.Source, m.Target)
 				}
 			}
 		}
@@ -119,7 +120,9 @@ func (d *Directory) Check(ctx context.Context) error {
 					"CLICKHOUSE_URLS: the shard %q is missing, but it holds the clicks of %d workspaces; control move-workspace moves them to "+
 						"another shard", sh.Name, sh.Workspaces)
 			case sh.Num == 1:
-				return refuse("CLICKHOUSE_URLS: the shard %q is missing, but it is the first one, which also holds clicks without a workspace", sh.Name)
+				return refuse(
+					"CLICKHOUSE_URLS: the shard %q is missing, but it is the first one, which also holds clicks without a workspace",
+					sh.Name)
 			case sh.Open:
 				if err := tx.CloseClickShard(ctx, sh.Name); err != nil {
 					return fmt.Errorf("close a shard: %w", err)
@@ -196,7 +199,8 @@ func same(known store.ClickShard, id string) error {
 			"CLICKHOUSE_URLS: the database of the shard %q is new or was emptied; if you have replaced the server, run control adopt-shard %s",
 			known.Name, known.Name)
 	}
-	return refuse("CLICKHOUSE_URLS: the shard %q is another database than before; if you have replaced the server, run control adopt-shard %s",
+	return refuse(
+		"CLICKHOUSE_URLS: the shard %q is another database than before; if you have replaced the server, run control adopt-shard %s",
 		known.Name, known.Name)
 }
 
@@ -223,7 +227,8 @@ func (d *Directory) Open(ctx context.Context, name string, servers map[string]Se
 		}
 		for _, p := range running {
 			if !slices.Contains(strings.Split(p.Shards, ","), name) {
-				return refuse("a process on the host %q does not know the shard %q: restart it with CLICKHOUSE_URLS, or wait %v if it has ended",
+				return refuse(
+					"a process on the host %q does not know the shard %q: restart it with CLICKHOUSE_URLS, or wait %v if it has ended",
 					p.Host, name, alive)
 			}
 		}

@@ -76,8 +76,9 @@ func (tr *traffic) rows(lane click.Lane, from uint64, n int) (rows []analytics.R
 	for i := range n {
 		w := tr.workspaces[rand.IntN(len(tr.workspaces))]
 		r := analytics.Row{
-			Identity: analytics.Identity{Lane: lane, Seq: from + uint64(i)}, Time: time.Now().Add(-time.Duration(rand.Int64N(int64(2 * time.Hour)))).
-					UnixMilli(),
+			Identity: analytics.Identity{Lane: lane, Seq: from + uint64(i)},
+			Time: time.Now().Add(-time.Duration(rand.Int64N(int64(2 * time.Hour)))).
+				UnixMilli(),
 			Link: w*100 + rand.Uint64N(5), Owner: w, IP: netip.AddrFrom4([4]byte{192, 0, byte(rand.IntN(4)), byte(rand.IntN(256))}),
 			Country: []string{"DE", "FR", ""}[rand.IntN(3)], UserAgent: "x",
 		}

@@ -158,7 +158,8 @@ func (s *Source) offer(ctx context.Context, m message, b *click.Batch, at *seat)
 		default:
 			s.stats.failures.Add(1)
 			if backoff.LogWorthy(failures) {
-				s.log.Warn("click delivery failed, retrying", "partition", m.partition, "offset", m.offset, "clicks", b.Count, "attempts", failures,
+				s.log.Warn("click delivery failed, retrying", "partition", m.partition, "offset", m.offset, "clicks", b.Count,
+					"attempts", failures,
 					"error", err)
 			}
 		}
@@ -181,6 +182,7 @@ func (s *Source) putAside(m message, reason error) {
 			s.log.Error("rejected kafka message not saved", "partition", m.partition, "offset", m.offset, "error", err)
 		}
 	}
-	s.log.Error("kafka message put aside", "topic", s.topic, "partition", m.partition, "offset", m.offset, "bytes", len(m.value), "file", path,
+	s.log.Error("kafka message put aside", "topic", s.topic, "partition", m.partition, "offset", m.offset, "bytes", len(m.value),
+		"file", path,
 		"error", reason)
 }

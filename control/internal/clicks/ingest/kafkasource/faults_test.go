@@ -32,7 +32,10 @@ func TestRun_members_come_and_go(t *testing.T) {
 	testkit.Eventually(t, "one member has all", func() bool { return first.Stats().Partitions == 6 })
 	second, stopSecond := run(t, c, all, nil)
 	round()
-	testkit.Eventually(t, "two members share", func() bool { round(); return first.Stats().Partitions == 3 && second.Stats().Partitions == 3 })
+	testkit.Eventually(t, "two members share", func() bool {
+		round()
+		return first.Stats().Partitions == 3 && second.Stats().Partitions == 3
+	})
 	stopFirst()
 	round()
 	testkit.Eventually(t, "the second has all", func() bool { return second.Stats().Partitions == 6 })
@@ -162,7 +165,9 @@ func TestRun_messages_expired(t *testing.T) {
 	w.write(0, lane(0), 1)
 	first, stop := run(t, c, all, nil)
 	// Without a committed position, the next run would begin at the oldest message and count none as expired.
-	testkit.Eventually(t, "one is delivered and committed", func() bool { return all.count() == 1 && !first.Stats().LastCommitted.IsZero() })
+	testkit.Eventually(t, "one is delivered and committed", func() bool {
+		return all.count() == 1 && !first.Stats().LastCommitted.IsZero()
+	})
 	stop()
 	for range 5 {
 		w.write(0, lane(1), 1)

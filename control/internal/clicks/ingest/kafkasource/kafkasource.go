@@ -87,7 +87,8 @@ func (c Config) Validate() error {
 		problems = append(problems, err)
 	}
 	if c.Session < 0 || c.Commit < 0 || c.Timeout < 0 || c.FetchBytes < 0 || c.InFlightBytes < 0 {
-		refuse("must not be negative: session %v, commit %v, timeout %v, fetch %d bytes, in flight %d bytes", c.Session, c.Commit, c.Timeout,
+		refuse("must not be negative: session %v, commit %v, timeout %v, fetch %d bytes, in flight %d bytes", c.Session,
+			c.Commit, c.Timeout,
 			c.FetchBytes, c.InFlightBytes)
 	}
 	return errors.Join(problems...)

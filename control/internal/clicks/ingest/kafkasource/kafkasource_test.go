@@ -139,7 +139,8 @@ func run(t *testing.T, c *kfake.Cluster, sink click.Sink, change func(*kafkasour
 
 func runOn(t *testing.T, brokers []string, sink click.Sink, change func(*kafkasource.Config)) (*kafkasource.Source, func()) {
 	t.Helper()
-	cfg := kafkasource.Config{Kafka: kafkaconn.Settings{Brokers: brokers, Topic: topic}, Session: time.Second, Commit: 20 * time.Millisecond,
+	cfg := kafkasource.Config{Kafka: kafkaconn.Settings{Brokers: brokers, Topic: topic}, Session: time.Second,
+		Commit:  20 * time.Millisecond,
 		Timeout: 3 * time.Second, Logger: quiet}
 	if change != nil {
 		change(&cfg)

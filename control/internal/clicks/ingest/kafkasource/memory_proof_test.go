@@ -65,8 +65,9 @@ func TestRun_catches_up_in_bounded_memory(t *testing.T) {
 		kept        = 32        // MiB, after a garbage collection
 		clicks      = partitions * (small*some + large*many)
 	)
-	settings := kafkaconn.Settings{Brokers: []string{kafkatest.Run(t, kafkatest.Config{HeapMB: 512}).Addr()}, Topic: topic, CreateTopic: true,
-		Partitions: partitions}
+	settings := kafkaconn.Settings{Brokers: []string{kafkatest.Run(t, kafkatest.Config{HeapMB: 512}).Addr()}, Topic: topic,
+		CreateTopic: true,
+		Partitions:  partitions}
 	store, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: clickhousetest.Database(t)})
 	testkit.Must(t, err)
 	defer store.Close()
@@ -172,8 +173,10 @@ func visits(edge int, first uint64, n int) []byte {
 	for seq := first; seq < first+uint64(n); seq++ {
 		b.Records = click.AppendRecord(b.Records, &click.Event{
 			Seq: seq, Time: time.Now().UnixMilli(), Link: 1 + seq*2654435761%5000, Owner: 1 + seq%50,
-			IP: netip.AddrFrom4([4]byte{byte(1 + seq%200), byte(seq >> 8), byte(seq >> 16), byte(edge)}), Referer: "https://news.example/article/17",
-			UserAgent: fmt.Sprintf("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36",
+			IP:      netip.AddrFrom4([4]byte{byte(1 + seq%200), byte(seq >> 8), byte(seq >> 16), byte(edge)}),
+			Referer: "https://news.example/article/17",
+			UserAgent: fmt.Sprintf(
+				"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36",
 				90+seq%40),
 		})
 	}

@@ -22,7 +22,8 @@ func mirror(t *testing.T, from, to *kfake.Cluster, partitions, target int32) (wr
 	ctx := t.Context()
 	for p := range partitions {
 		reader, err := kgo.NewClient(kgo.SeedBrokers(from.ListenAddrs()...), versions,
-			kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {p: kgo.NewOffset().AtStart()}}), kgo.FetchMaxWait(50*time.Millisecond))
+			kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {p: kgo.NewOffset().AtStart()}}),
+			kgo.FetchMaxWait(50*time.Millisecond))
 		testkit.Must(t, err)
 		defer reader.Close()
 		var list []*kgo.Record
@@ -31,8 +32,9 @@ func mirror(t *testing.T, from, to *kfake.Cluster, partitions, target int32) (wr
 		}
 		write := func(some []*kgo.Record) {
 			for _, r := range some {
-				testkit.Must(t, client.ProduceSync(ctx, &kgo.Record{Topic: topic, Partition: p % target, Value: r.Value, Headers: r.Headers}).
-					FirstErr())
+				testkit.Must(t,
+					client.ProduceSync(ctx, &kgo.Record{Topic: topic, Partition: p % target, Value: r.Value, Headers: r.Headers}).
+						FirstErr())
 				written++
 			}
 		}

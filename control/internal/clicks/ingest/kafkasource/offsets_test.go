@@ -24,7 +24,9 @@ func TestOffsets_of_a_prefixed_group(t *testing.T) {
 			w.write(0, lane(1), 1)
 		}
 		source, stop := run(t, c, all, func(cfg *kafkasource.Config) { cfg.Kafka.Prefix = prefix })
-		testkit.Eventually(t, "five clicks are delivered", func() bool { return all.count() == 5 && !source.Stats().LastCommitted.IsZero() })
+		testkit.Eventually(t, "five clicks are delivered", func() bool {
+			return all.count() == 5 && !source.Stats().LastCommitted.IsZero()
+		})
 		stop()
 		o, err := kafkasource.ReadOffsets(t.Context(), cfg)
 		if err != nil || o.Partitions[0] != 5 {

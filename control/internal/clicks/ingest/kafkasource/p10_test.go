@@ -116,7 +116,8 @@ func (p *producer) round(each, lanes int) {
 				Seq: n, Time: now, Link: 1 + n*2654435761%5000, Owner: 1 + n%50,
 				IP:      netip.AddrFrom4([4]byte{byte(1 + n%200), byte(n >> 8), byte(n >> 16), byte(l)}),
 				Referer: "https://news.example/article/17",
-				UserAgent: fmt.Sprintf("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36",
+				UserAgent: fmt.Sprintf(
+					"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36",
 					90+n%40),
 			})
 		}

@@ -51,7 +51,8 @@ func sign(c, parent *x509.Certificate, public crypto.PublicKey, key crypto.Signe
 func newAuthority() *authority {
 	a := &authority{rootKey: p256(), middleKey: p256()}
 	ca := func(name string) *x509.Certificate {
-		return &x509.Certificate{Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+		return &x509.Certificate{Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
+			KeyUsage: x509.KeyUsageCertSign}
 	}
 	root := ca("Root")
 	a.root = sign(root, root, a.rootKey.Public(), a.rootKey)
@@ -91,7 +92,8 @@ func TestParse_accepts(t *testing.T) {
 		"a chain with the root": {text(leaf, a.middle, a.root), block("EC PRIVATE KEY", must(x509.MarshalECPrivateKey(key)))},
 		"one certificate":       {text(leaf), "comment\n" + pkcs8(key)},
 		"a wildcard":            {"subject=CN = x\r\n" + strings.ReplaceAll(text(wild, a.middle), "\n", "\r\n"), pkcs8(key)},
-		"RSA":                   {text(a.leaf(rsaKey.Public(), nil), a.middle), block("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(rsaKey))},
+		"RSA": {text(a.leaf(rsaKey.Public(), nil), a.middle),
+			block("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(rsaKey))},
 	} {
 		got, err := chain.Parse(c.chain, host, now)
 		if err == nil {
@@ -125,7 +127,9 @@ func TestParse_refuses(t *testing.T) {
 		"the key":         {text(leaf) + pkcs8(key), "must not contain the private key"},
 		"a request":       {block("CERTIFICATE REQUEST", leaf.Raw), "must contain only certificates"},
 		"another name": {
-			text(a.leaf(key.Public(), func(c *x509.Certificate) { c.DNSNames = []string{"a.example", "b.example", "c.example", "d.example"} }),
+			text(a.leaf(key.Public(), func(c *x509.Certificate) {
+				c.DNSNames = []string{"a.example", "b.example", "c.example", "d.example"}
+			}),
 				a.middle), "is for a.example, b.example, c.example and 1 more names, not for go.acme.com"},
 		"a common name only": {text(a.leaf(key.Public(), func(c *x509.Certificate) { c.DNSNames, c.Subject.CommonName = nil, host })),
 			"is for no host name"},
@@ -139,7 +143,8 @@ func TestParse_refuses(t *testing.T) {
 		"Ed25519":           {text(a.leaf(public, nil), a.middle), "a kind of key that browsers do not support"},
 		"P-224":             {text(a.leaf(p224.Public(), nil), a.middle), "P-256 or P-384 is required"},
 		"for clients": {
-			text(a.leaf(key.Public(), func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} }), a.middle),
+			text(a.leaf(key.Public(), func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} }),
+				a.middle),
 			"is not for servers"},
 	} {
 		if _, err := chain.Parse(c.chain, host, now); err == nil || !strings.Contains(err.Error(), c.want) {

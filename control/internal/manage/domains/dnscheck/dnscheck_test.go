@@ -34,26 +34,29 @@ func TestCheck_TXT(t *testing.T) {
 		state State
 		part  string
 	}{
-		"value":                   {zone{at + `"` + value + `"`}, Found, ""},
-		"other case of the name":  {zone{`_ShortLine.GO.acme.com. 60 IN TXT "` + value + `"`}, Found, ""},
-		"split":                   {zone{at + `"shortline-verif" "ication=k3J" "9xQ2m"`}, Found, ""},
-		"spaces and quotes":       {zone{at + `" \"` + value + `\" "`}, Found, ""},
-		"decimal escapes":         {zone{at + `"\115hortline-verification=k3J9xQ2m"`}, Found, ""},
-		"among others":            {zone{at + `"v=spf1 -all"`, at + `"` + value + `"`, at + `"x"`}, Found, ""},
-		"among 1,000":             {append(slices.Clone(many), at+`"`+value+`"`), Found, ""},
-		"by CNAME":                {zone{`_shortline.go.acme.com. 60 IN CNAME x.acme.net.`, `x.acme.net. 60 IN TXT "` + value + `"`}, Found, ""},
-		"no such name":            {nil, Missing, "No TXT record at _shortline.go.acme.com yet."},
-		"no such record":          {zone{`_shortline.go.acme.com. 60 IN A 192.0.2.1`}, Missing, "No TXT record at _shortline.go.acme.com yet."},
+		"value":                  {zone{at + `"` + value + `"`}, Found, ""},
+		"other case of the name": {zone{`_ShortLine.GO.acme.com. 60 IN TXT "` + value + `"`}, Found, ""},
+		"split":                  {zone{at + `"shortline-verif" "ication=k3J" "9xQ2m"`}, Found, ""},
+		"spaces and quotes":      {zone{at + `" \"` + value + `\" "`}, Found, ""},
+		"decimal escapes":        {zone{at + `"\115hortline-verification=k3J9xQ2m"`}, Found, ""},
+		"among others":           {zone{at + `"v=spf1 -all"`, at + `"` + value + `"`, at + `"x"`}, Found, ""},
+		"among 1,000":            {append(slices.Clone(many), at+`"`+value+`"`), Found, ""},
+		"by CNAME": {zone{`_shortline.go.acme.com. 60 IN CNAME x.acme.net.`, `x.acme.net. 60 IN TXT "` + value + `"`}, Found,
+			""},
+		"no such name": {nil, Missing, "No TXT record at _shortline.go.acme.com yet."},
+		"no such record": {zone{`_shortline.go.acme.com. 60 IN A 192.0.2.1`}, Missing,
+			"No TXT record at _shortline.go.acme.com yet."},
 		"only at the host itself": {zone{`go.acme.com. 60 IN TXT "` + value + `"`}, Missing, "No TXT record"},
-		"another value":           {zone{at + `"other"`}, Missing, `has another value: "other"; expected "shortline-verification=k3J9xQ2m".`},
-		"another case":            {zone{at + `"` + strings.ToUpper(value) + `"`}, Missing, "another value"},
-		"longer value":            {zone{at + `"` + value + `x"`}, Missing, "another value"},
-		"empty value":             {zone{at + `""`}, Missing, `another value: ""`},
-		"wildcard":                {zone{`*.acme.com. 60 IN TXT "shortline-verification=another"`}, Missing, "another value"},
-		"wildcard CNAME":          {zone{`*.acme.com. 60 IN CNAME hoster.net.`, `hoster.net. 60 IN A 192.0.2.1`}, Missing, "No TXT record"},
-		"control characters":      {zone{at + `"\000\027[31m\226\128\174<b>"`}, Missing, `"\x00\x1b[31m\u202e<b>"`},
-		"1,000 others":            {many, Missing, `and 997 more; expected`},
-		"long":                    {zone{at + strings.Join(long, " ")}, Missing, `xxx"…; expected`},
+		"another value": {zone{at + `"other"`}, Missing,
+			`has another value: "other"; expected "shortline-verification=k3J9xQ2m".`},
+		"another case":       {zone{at + `"` + strings.ToUpper(value) + `"`}, Missing, "another value"},
+		"longer value":       {zone{at + `"` + value + `x"`}, Missing, "another value"},
+		"empty value":        {zone{at + `""`}, Missing, `another value: ""`},
+		"wildcard":           {zone{`*.acme.com. 60 IN TXT "shortline-verification=another"`}, Missing, "another value"},
+		"wildcard CNAME":     {zone{`*.acme.com. 60 IN CNAME hoster.net.`, `hoster.net. 60 IN A 192.0.2.1`}, Missing, "No TXT record"},
+		"control characters": {zone{at + `"\000\027[31m\226\128\174<b>"`}, Missing, `"\x00\x1b[31m\u202e<b>"`},
+		"1,000 others":       {many, Missing, `and 997 more; expected`},
+		"long":               {zone{at + strings.Join(long, " ")}, Missing, `xxx"…; expected`},
 		"loop": {zone{`_shortline.go.acme.com. 60 IN CNAME b.acme.com.`, `b.acme.com. 60 IN CNAME _shortline.go.acme.com.`},
 			Missing, "The CNAME chain has a loop: _shortline.go.acme.com → b.acme.com → _shortline.go.acme.com."},
 	} {
@@ -139,7 +142,9 @@ func TestCheck_host(t *testing.T) {
 			// The same zone by a server that leaves CNAME records to the client.
 			plain := serve(t, func(w dns.ResponseWriter, q *dns.Msg) *dns.Msg {
 				m := tt.zone.resolver(t)(w, q)
-				m.Answer = slices.DeleteFunc(m.Answer, func(rr dns.RR) bool { return !strings.EqualFold(rr.Header().Name, q.Question[0].Name) })
+				m.Answer = slices.DeleteFunc(m.Answer, func(rr dns.RR) bool {
+					return !strings.EqualFold(rr.Header().Name, q.Question[0].Name)
+				})
 				if len(m.Answer) > 0 {
 					m.Rcode = dns.RcodeSuccess
 				}

@@ -99,7 +99,8 @@ func TestCheck_wrong_answers_decide_nothing(t *testing.T) {
 		"the query itself": {func(_ dns.ResponseWriter, q *dns.Msg) *dns.Msg { return q }, "cannot be read"},
 		"another opcode":   {forged(func(m *dns.Msg) { m.Opcode = dns.OpcodeNotify }), "cannot be read"},
 		"garbage": {func(w dns.ResponseWriter, q *dns.Msg) *dns.Msg {
-			raw(t, w, append([]byte{byte(q.Id >> 8), byte(q.Id), 0x81, 0x80, 0, 1, 0xFF, 0xFF, 0, 0, 0, 0}, strings.Repeat("\xc0\x0c", 50)...))
+			raw(t, w, append([]byte{byte(q.Id >> 8), byte(q.Id), 0x81, 0x80, 0, 1, 0xFF, 0xFF, 0, 0, 0, 0},
+				strings.Repeat("\xc0\x0c", 50)...))
 			return nil
 		}, "cannot be read"},
 		"a cut message": {func(w dns.ResponseWriter, q *dns.Msg) *dns.Msg {
@@ -161,7 +162,8 @@ func TestCheck_wrong_answers_decide_nothing(t *testing.T) {
 func TestCheck_ignores_records_that_were_not_asked_for(t *testing.T) {
 	t.Parallel()
 	other := zone{
-		`go.acme.com. 60 IN TXT "` + value + `"`, `evil.com. 60 IN TXT "` + value + `"`, `_shortline.go.acme.com. 60 CH TXT "` + value + `"`,
+		`go.acme.com. 60 IN TXT "` + value + `"`, `evil.com. 60 IN TXT "` + value + `"`, `_shortline.go.acme.com. 60 CH TXT "` +
+			value + `"`,
 		`evil.com. 60 IN CNAME edge.sho.rt.`, `www.go.acme.com. 60 IN CNAME edge.sho.rt.`, `edge.sho.rt. 60 IN A 203.0.113.7`,
 		`go.acme.com. 60 CH A 203.0.113.7`,
 	}.records(t)
@@ -327,7 +329,8 @@ func TestCheck_SERVFAIL_for_addresses(t *testing.T) {
 		"our address without AAAA": {failing(zone{`go.acme.com. 60 IN A 203.0.113.7`, `edge.sho.rt. 60 IN A 203.0.113.7`}, dns.TypeAAAA),
 			Found, ""},
 		"no address and no AAAA": {failing(zone{`edge.sho.rt. 60 IN A 203.0.113.7`}, dns.TypeAAAA), Unknown, "SERVFAIL"},
-		"another address and no AAAA": {failing(zone{`go.acme.com. 60 IN AAAA 2600::1`, `edge.sho.rt. 60 IN AAAA 2600::2`}, dns.TypeA), Unknown,
+		"another address and no AAAA": {failing(zone{`go.acme.com. 60 IN AAAA 2600::1`, `edge.sho.rt. 60 IN AAAA 2600::2`}, dns.TypeA),
+			Unknown,
 			"could not be looked up to compare"},
 		"another CNAME": {failing(zone{`go.acme.com. 60 IN CNAME shop.net.`}, dns.TypeA, dns.TypeAAAA), Unknown, "SERVFAIL"},
 	} {

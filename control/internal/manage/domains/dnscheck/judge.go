@@ -135,7 +135,8 @@ func judgeNoAddress(h hostTrails, host string, t Targets, timeout time.Duration)
 	case failed != nil:
 		return unknown(failed, timeout)
 	case alias:
-		return Finding{Missing, fmt.Sprintf("%s is a CNAME of %s, which has no address; expected %s.", host, shown(longest.last()), expected(t))}
+		return Finding{Missing, fmt.Sprintf("%s is a CNAME of %s, which has no address; expected %s.", host, shown(longest.last()),
+			expected(t))}
 	}
 	return Finding{Missing, fmt.Sprintf("No CNAME, A or AAAA record at %s yet; expected %s.", host, expected(t))}
 }

@@ -65,8 +65,9 @@ func TestPNG_can_be_scanned(t *testing.T) {
 	} {
 		for _, style := range []qr.Style{
 			{Width: qr.DefaultWidth, Color: qr.Black, Background: qr.White, Margin: qr.DefaultMargin},
-			{Width: testkit.Size(800, qr.MaxWidth), Color: color.NRGBA{0x1d, 0x4e, 0xd8, 255}, Background: color.NRGBA{0xff, 0xed, 0xd5, 255},
-				Margin: qr.DefaultMargin},
+			{Width: testkit.Size(800, qr.MaxWidth), Color: color.NRGBA{0x1d, 0x4e, 0xd8, 255},
+				Background: color.NRGBA{0xff, 0xed, 0xd5, 255},
+				Margin:     qr.DefaultMargin},
 		} {
 			b, err := qr.PNG(text, style)
 			testkit.Must(t, err)
@@ -77,7 +78,8 @@ func TestPNG_can_be_scanned(t *testing.T) {
 			got, err := decoder.NewQRCodeReader().Decode(bitmap, nil)
 			if err != nil {
 				t.Errorf("%q, %d pixels wide: %v", text, style.Width, err)
-			} else if level := got.GetResultMetadata()[gozxing.ResultMetadataType_ERROR_CORRECTION_LEVEL]; got.GetText() != text || level != "M" {
+			} else if level := got.GetResultMetadata()[gozxing.ResultMetadataType_ERROR_CORRECTION_LEVEL]; got.GetText() != text ||
+				level != "M" {
 				t.Errorf("%q was scanned as %q, level %v", text, got.GetText(), level)
 			}
 		}

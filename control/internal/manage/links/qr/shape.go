@@ -136,7 +136,8 @@ func (g grid) outlines(move, line, curve func(points ...float64), end func()) {
 				corner                       int
 				fromX, fromY, x, y, toX, toY float64
 			}{
-				{topRight, mx, t, r, t, r, my}, {bottomRight, r, my, r, b, mx, b}, {bottomLeft, mx, b, l, b, l, my}, {topLeft, l, my, l, t, mx, t},
+				{topRight, mx, t, r, t, r, my}, {bottomRight, r, my, r, b, mx, b}, {bottomLeft, mx, b, l, b, l, my},
+				{topLeft, l, my, l, t, mx, t},
 			} {
 				if round&c.corner == 0 {
 					line(c.x, c.y)

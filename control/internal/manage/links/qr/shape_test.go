@@ -43,7 +43,8 @@ func TestShapes_can_be_scanned(t *testing.T) {
 			} {
 				t.Run(string(shape)+" "+level+" "+name, func(t *testing.T) {
 					t.Parallel()
-					style := qr.Style{Width: 400, Color: colors[0], Background: colors[1], Shape: shape, Level: level, Margin: qr.DefaultMargin}
+					style := qr.Style{Width: 400, Color: colors[0], Background: colors[1], Shape: shape, Level: level,
+						Margin: qr.DefaultMargin}
 					b, err := qr.PNG(address, style)
 					testkit.Must(t, err)
 					img, err := png.Decode(bytes.NewReader(b))
@@ -166,8 +167,9 @@ func TestLogo_can_be_scanned(t *testing.T) {
 					if tried++; tried%testkit.Size(11, 1) > 0 {
 						continue // make proof tries all combinations
 					}
-					style := qr.Style{Width: 600, Color: qr.Black, Background: qr.White, Shape: shape, Level: level, Margin: qr.DefaultMargin,
-						Logo: aLogo(size.X, size.Y)}
+					style := qr.Style{Width: 600, Color: qr.Black, Background: qr.White, Shape: shape, Level: level,
+						Margin: qr.DefaultMargin,
+						Logo:   aLogo(size.X, size.Y)}
 					b, err := qr.PNG(text, style)
 					testkit.Must(t, err)
 					img, err := png.Decode(bytes.NewReader(b))

@@ -74,12 +74,14 @@ func crowd(t testing.TB, n int) map[string][]byte {
 				append(text, planted...))
 		case 6:
 			text := append(exif(binary.LittleEndian, rng.IntN(10)), planted...)
-			out[fmt.Sprintf("%d: png that tells", i)] = withChunk(withChunk(asPNG(four(16+rng.IntN(400), 16+rng.IntN(400))), "eXIf", text), "iTXt",
+			out[fmt.Sprintf("%d: png that tells", i)] = withChunk(withChunk(asPNG(four(16+rng.IntN(400), 16+rng.IntN(400))), "eXIf", text),
+				"iTXt",
 				[]byte("XML:com.adobe.xmp\x00\x00\x00\x00\x00"+planted))
 		default:
 			w, h := 16+rng.IntN(100), 16+rng.IntN(100)
-			out[fmt.Sprintf("%d: webp that tells", i)] = extended(asWebP(t, four(w, h)), w, h, append(exif(binary.LittleEndian, rng.IntN(10)),
-				planted...))
+			out[fmt.Sprintf("%d: webp that tells", i)] = extended(asWebP(t, four(w, h)), w, h,
+				append(exif(binary.LittleEndian, rng.IntN(10)),
+					planted...))
 		}
 	}
 	if testkit.Size(true, false) {
@@ -130,7 +132,8 @@ func TestConvert_a_crowd_of_hostile_files(t *testing.T) {
 	if _, err := fmt.Sscanf(line, "%d accepted, %d refused, %d KiB", &accepted, &refused, &peak); !ok || err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	t.Logf("%d files: %d accepted and drawn anew, %d refused, none with a trace of what was planted; peak %d MiB", accepted+refused, accepted,
+	t.Logf("%d files: %d accepted and drawn anew, %d refused, none with a trace of what was planted; peak %d MiB",
+		accepted+refused, accepted,
 		refused, peak>>10)
 	if accepted+refused < n || accepted < n/10 || refused < n/10 {
 		t.Error("that is not the crowd that was meant")
@@ -166,7 +169,8 @@ func convertAll(t *testing.T, dir string) {
 		if p.Ext == picture.GIF {
 			magic = "GIF89a"
 		}
-		if !bytes.HasPrefix(p.Bytes, []byte(magic)) || p.Width < 1 || p.Width > picture.MaxWidth || p.Height < 1 || p.Height > picture.MaxHeight {
+		if !bytes.HasPrefix(p.Bytes, []byte(magic)) || p.Width < 1 || p.Width > picture.MaxWidth || p.Height < 1 ||
+			p.Height > picture.MaxHeight {
 			t.Errorf("%s: a %s of %d by %d", e.Name(), p.Ext, p.Width, p.Height)
 		}
 	}

@@ -152,8 +152,9 @@ func TestConvert_turns_images_upright(t *testing.T) {
 					if how >= 5 && how <= 8 {
 						w, h = h, w
 					}
-					if size.X == 80 && (p.Width != w || p.Height != h) || p.Width > picture.MaxWidth || p.Height > picture.MaxHeight || size.X == 1300 &&
-						p.Width != 1200 && p.Height != 630 {
+					if size.X == 80 && (p.Width != w || p.Height != h) || p.Width > picture.MaxWidth || p.Height > picture.MaxHeight ||
+						size.X == 1300 &&
+							p.Width != 1200 && p.Height != 630 {
 						t.Errorf("%d by %d", p.Width, p.Height)
 					}
 				})
@@ -171,7 +172,8 @@ func TestConvert_leaves_nothing_but_pixels(t *testing.T) {
 	g := valid(t)["gif"]
 	comment := append([]byte{0x21, 0xfe, byte(len(secret))}, append([]byte(secret), 0)...)
 	for name, file := range map[string][]byte{
-		"jpeg exif":     withSegment(asJPEG(four(40, 30)), 0xe1, append(append([]byte("Exif\x00\x00"), exif(binary.BigEndian, 1)...), secret...)),
+		"jpeg exif": withSegment(asJPEG(four(40, 30)), 0xe1, append(append([]byte("Exif\x00\x00"), exif(binary.BigEndian, 1)...),
+			secret...)),
 		"jpeg comment":  withSegment(asJPEG(four(40, 30)), 0xfe, []byte(secret)),
 		"jpeg profile":  withSegment(asJPEG(four(40, 30)), 0xe2, []byte("ICC_PROFILE\x00"+secret)),
 		"png text":      withChunk(asPNG(four(40, 30)), "tEXt", []byte("Comment\x00"+secret)),

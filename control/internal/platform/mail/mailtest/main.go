@@ -215,7 +215,8 @@ func (c *session) Data(r io.Reader) error {
 		return err
 	}
 	_, secure := c.conn.TLSConnectionState()
-	head := fmt.Sprintf("Return-Path: <%s>\r\nDelivered-To: %s\r\nX-Test-TLS: %t\r\nX-Test-User: %s\r\nX-Test-Helo: %s\r\n", c.from, c.to[0],
+	head := fmt.Sprintf("Return-Path: <%s>\r\nDelivered-To: %s\r\nX-Test-TLS: %t\r\nX-Test-User: %s\r\nX-Test-Helo: %s\r\n",
+		c.from, c.to[0],
 		secure, c.signed, c.conn.Hostname())
 	return c.keep(append([]byte(head), body...))
 }

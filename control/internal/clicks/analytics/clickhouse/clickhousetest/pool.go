@@ -77,7 +77,8 @@ func (p *Pool) Run(m *testing.M) {
 
 // empty removes the rows of all tables in a database. It leaves the list of migrations, which says that the tables are there.
 func empty(ctx context.Context, s *Server) error {
-	tables, err := s.Ask(ctx, "SELECT name FROM system.tables WHERE database = currentDatabase() AND total_rows > 0 AND name != 'migrations'")
+	tables, err := s.Ask(ctx,
+		"SELECT name FROM system.tables WHERE database = currentDatabase() AND total_rows > 0 AND name != 'migrations'")
 	if err != nil {
 		return fmt.Errorf("list the tables: %w", err)
 	}
