@@ -19,13 +19,11 @@ import (
 type module struct {
 	dir   string // relative to the root
 	alone bool   // not in go.work, because its dependencies would change those of the other modules
-	race  bool   // tested with the race detector for every commit
 }
 
 // modules are all modules with tests.
 var modules = []module{
-	{dir: "shared", race: true}, {dir: "edge", race: true},
-	{dir: "control"}, {dir: "control/cmd/standalone"}, {dir: "deploy/grafana/generate"},
+	{dir: "shared"}, {dir: "edge"}, {dir: "control"}, {dir: "control/cmd/standalone"}, {dir: "deploy/grafana/generate"},
 	{dir: "test/browser"}, {dir: "test/harness"}, {dir: "test/observe"}, {dir: "test/run"},
 	{dir: "test/acme", alone: true}, {dir: "test/clients", alone: true}, {dir: "test/deploy", alone: true},
 }
@@ -81,25 +79,23 @@ func (r *testRun) goCommand(ctx context.Context, alone bool, args ...string) *ex
 	return cmd
 }
 
-// groups divides packages: first those without, then those with the race detector, then each module outside the workspace.
+// groups divides packages: first those of the workspace, then each module outside it. None has the race detector, which makes
+// tests several times slower and hides allocations; make proof tests everything with it.
 func (r *testRun) groups(packages map[string][]string) []group {
 	// Tests wait for other processes more than half of the time, so more packages than processors are tested at once.
-	plain, race := group{parallel: runtime.NumCPU() + 1}, group{race: true, parallel: runtime.NumCPU()}
+	together := group{parallel: runtime.NumCPU() + 2}
 	var alone []group
 	for _, m := range modules {
 		switch list := packages[m.dir]; {
 		case len(list) == 0:
 		case m.alone:
 			alone = append(alone, group{dir: m.dir, parallel: 1, packages: list})
-		case m.race:
-			race.packages = append(race.packages, list...)
 		default:
-			plain.packages = append(plain.packages, list...)
+			together.packages = append(together.packages, list...)
 		}
 	}
-	r.times.longestFirst(plain.packages)
-	r.times.longestFirst(race.packages)
-	return append([]group{plain, race}, alone...)
+	r.times.longestFirst(together.packages)
+	return append([]group{together}, alone...)
 }
 
 // test tests the groups. All run at the same time, but those of modules outside the workspace one after another.
