@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -45,22 +44,18 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 			rows[i].Time += (31 * 24 * time.Hour).Milliseconds()
 		}
 	}
-	var acked, retries atomic.Int64
 	// The writer inserts a batch for each order, so that it writes no more on a slow machine than on a fast one.
-	orders, acks := make(chan struct{}, batchesPerKill), make(chan struct{}, batchesPerKill)
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		write(ctx, s, rows, orders, &acked, &retries, acks)
-	}()
+	orders, acks, retries := make(chan struct{}, batchesPerKill), make(chan int64, batchesPerKill), make(chan int, 1)
+	go func() { retries <- write(ctx, s, rows, orders, acks) }()
 	order := func(batches int) {
 		for range batches {
 			orders <- struct{}{}
 		}
 	}
+	var acked int64 // rows
 	wait := func(batches int) {
 		for range batches {
-			<-acks
+			acked = <-acks
 		}
 	}
 
@@ -95,12 +90,12 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		wait(batchesPerKill - first)
 		marks, err := s.Marks(ctx)
 		testkit.Must(t, err)
-		if n := count(t, s); n != acked.Load() || len(marks) != 1 || int64(marks[0].Seq) != n {
-			t.Fatalf("kill %d: %d clicks, %d acknowledged, marks %v", kill+1, n, acked.Load(), marks)
+		if n := count(t, s); n != acked || len(marks) != 1 || int64(marks[0].Seq) != n {
+			t.Fatalf("kill %d: %d clicks, %d acknowledged, marks %v", kill+1, n, acked, marks)
 		}
 	}
 	close(orders)
-	<-written
+	retried := <-retries
 	testkit.Eventually(t, "a rebuild succeeds", func() bool { return rebuilt.Load() > 0 })
 	close(over)
 	<-rebuilder
@@ -110,8 +105,8 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 			t.Errorf("Drift %s = %+v, %v", when, drift, err)
 		}
 		testkit.Must(t, s.Rebuild(ctx, distant))
-		if when == "rebuilt" && drift.Clicks != acked.Load() {
-			t.Errorf("rollups of %d clicks, %d acknowledged", drift.Clicks, acked.Load())
+		if when == "rebuilt" && drift.Clicks != acked {
+			t.Errorf("rollups of %d clicks, %d acknowledged", drift.Clicks, acked)
 		}
 	}
 	if rebuilt.Load() == 0 || failed.Load() == 0 {
@@ -126,28 +121,23 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		seen[row.Identity] = true
 		return nil
 	}))
-	if n := int64(len(seen)); n != acked.Load() || n != count(t, s) {
-		t.Errorf("%d clicks, %d counted, %d acknowledged", n, count(t, s), acked.Load())
+	if n := int64(len(seen)); n != acked || n != count(t, s) {
+		t.Errorf("%d clicks, %d counted, %d acknowledged", n, count(t, s), acked)
 	}
 	raw, err := server.Ask(ctx, "SELECT count() FROM clicks")
-	t.Logf("%d kills, %d inserts made again, %d rebuilds, %d cut off, %d clicks in %s rows %v", kills, retries.Load(), rebuilt.Load(),
-		failed.Load(), acked.Load(), raw, err)
+	t.Logf("%d kills, %d inserts made again, %d rebuilds, %d cut off, %d clicks in %s rows %v", kills, retried, rebuilt.Load(),
+		failed.Load(), acked, raw, err)
 }
 
-// killAfter calls kill after some time, and waits until it has ended.
+// killAfter calls kill after some time.
 func killAfter(d time.Duration, kill func()) {
-	var killed sync.WaitGroup
-	killed.Add(1)
-	time.AfterFunc(d, func() {
-		defer killed.Done()
-		kill()
-	})
-	killed.Wait()
+	<-time.After(d)
+	kill()
 }
 
-// write inserts a batch of rows for each order, and repeats each batch until it is stored.
-func write(ctx context.Context, s *clickhouse.Store, rows []analytics.Row, orders <-chan struct{}, acked, retries *atomic.Int64,
-	acks chan<- struct{}) {
+// write inserts the next batch of rows whenever orders sends a value, until orders is closed. It repeats each batch until it is stored,
+// and then sends to acks how many rows are stored in all. It returns how often it repeated a batch.
+func write(ctx context.Context, s *clickhouse.Store, rows []analytics.Row, orders <-chan struct{}, acks chan<- int64) (retries int) {
 	r := rand.New(rand.NewPCG(2, 2))
 	pace := time.NewTicker(5 * time.Millisecond) // of attempts while the server is away
 	defer pace.Stop()
@@ -156,13 +146,13 @@ func write(ctx context.Context, s *clickhouse.Store, rows []analytics.Row, order
 		to := at + 1 + r.IntN(maxBatch)
 		batch := analytics.Batch{Rows: rows[at:to], Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: uint64(to)}}}
 		for s.Insert(ctx, batch) != nil {
-			retries.Add(1)
+			retries++
 			<-pace.C
 		}
 		at = to
-		acked.Store(int64(at))
-		acks <- struct{}{}
+		acks <- int64(at)
 	}
+	return retries
 }
 
 func count(t *testing.T, s *clickhouse.Store) int64 {
