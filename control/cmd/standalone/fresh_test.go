@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
@@ -28,11 +29,12 @@ func newChanger(t *testing.T) *changer {
 	return &changer{t: t, api: c, http: c.http}
 }
 
-// call makes one change. It repeats a change that was refused because hashes of passwords wait too long for a slow machine: the server
-// changes nothing then. Each refusal comes after a wait of the server.
+// call makes one change. On a slow machine, the hash of a link's password may wait too long for a processor. The server then refuses the
+// change after some seconds and changes nothing, so call tries it again.
 func (f *changer) call(method, path string, body any, status int, out any) {
 	err := f.api.try(method, path, body, status, out)
-	for err != nil && strings.Contains(err.Error(), "got 503") && f.t.Context().Err() == nil {
+	for began := time.Now(); err != nil && strings.Contains(err.Error(), "passwords are being computed") &&
+		time.Since(began) < testkit.Patience; {
 		err = f.api.try(method, path, body, status, out)
 	}
 	if err != nil {
