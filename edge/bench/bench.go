@@ -381,8 +381,7 @@ func (r *result) write(w io.Writer) {
 			verdict = "ABOVE BUDGET"
 		}
 		fmt.Fprintf(w, "\nP2c  a link with ten rules, p50 and p99: %.1f and %.1f µs to decide its first visit (budget p99 %d)  %s\n",
-			c.Visit[0],
-			c.Visit[1], maxCompile, verdict)
+			c.Visit[0], c.Visit[1], maxCompile, verdict)
 		fmt.Fprintf(w,
 			"     %.0f and %.0f µs to compile it when it arrives, %.0f and %.0f µs with the conditions of another link; %.0f bytes in memory\n",
 			c.Own[0], c.Own[1], c.Template[0], c.Template[1], c.Bytes)

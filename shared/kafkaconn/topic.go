@@ -87,8 +87,7 @@ func (c *Conn) create(ctx context.Context, brokers int) error {
 	if !c.settings.CreateTopic {
 		return fmt.Errorf(
 			"kafka: topic %s does not exist, and KAFKA_CREATE_TOPIC is false: create the topic, or set KAFKA_CREATE_TOPIC to true: %w",
-			name,
-			kafka.UnknownTopicOrPartition)
+			name, kafka.UnknownTopicOrPartition)
 	}
 	factor := max(1, min(replicas, brokers))
 	insync := "1"

@@ -214,8 +214,7 @@ func TestFault16_rows_say_what_is_special(t *testing.T) {
 	for _, part := range []string{".pick", ".name", ".clicks"} {
 		b.until(fmt.Sprintf(
 			`new Set([...document.querySelectorAll('li.link %s')].map((e) => Math.round(e.getBoundingClientRect()['%s']))).size === 1`,
-			part,
-			map[bool]string{true: "right", false: "left"}[part == ".clicks"]))
+			part, map[bool]string{true: "right", false: "left"}[part == ".clicks"]))
 	}
 	b.until(`new Set([...document.querySelectorAll('li.link')].map((e) => Math.round(e.getBoundingClientRect().height))).size === 1`)
 	b.looks("fault16")

@@ -75,8 +75,7 @@ func TestG14_more_connections_than_files(t *testing.T) {
 	anew.Wait()
 	crowd.Wait()
 	t.Logf("%d silent clients, %.0f connections shed, %d of %d files open; new visitors: %d served, %d failed, %d retries; load: %v", n,
-		shed,
-		open, files, served, failed, again, r)
+		shed, open, files, served, failed, again, r)
 	if failed > 0 || served == 0 {
 		t.Errorf("%d new visitors were not served and %d were", failed, served)
 	}

@@ -69,9 +69,8 @@ func TestG43_a_region_is_cut_off(t *testing.T) {
 		at := time.Now()
 		for time.Since(at) < cut {
 			fleet.Hold(time.Second)
-			if n, err := c.Store.Ask(t.Context(), "SELECT toUnixTimestamp64Milli(max(ts)) FROM clicks WHERE edge_region = ''"); err ==
-				nil &&
-				len(n) == 1 {
+			n, err := c.Store.Ask(t.Context(), "SELECT toUnixTimestamp64Milli(max(ts)) FROM clicks WHERE edge_region = ''")
+			if err == nil && len(n) == 1 {
 				worst = max(worst, time.Since(milli(t, n[0])))
 			}
 		}

@@ -99,8 +99,7 @@ func (m *memories) flat(t *testing.T) {
 		lasted := last.at - first.at
 		level, rise := line(r.samples)
 		t.Logf("%s: anonymous memory %d → %d MiB in %s, at most %d; mean %.0f MiB; the regression line rises by %.1f MiB (%+.0f %% per day)",
-			name,
-			first.bytes/mebibyte, last.bytes/mebibyte, lasted.Round(time.Second), r.highest/mebibyte, level/mebibyte, rise/mebibyte,
+			name, first.bytes/mebibyte, last.bytes/mebibyte, lasted.Round(time.Second), r.highest/mebibyte, level/mebibyte, rise/mebibyte,
 			100*rise/level*float64(24*time.Hour)/float64(max(lasted, time.Second)))
 		if limit := first.bytes + first.bytes/2 + roomToCatchUp; r.highest > limit {
 			t.Errorf("%s: anonymous memory grew from %d to %d MiB", name, first.bytes/mebibyte, r.highest/mebibyte)

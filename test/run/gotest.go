@@ -79,8 +79,8 @@ func (r *testRun) goCommand(ctx context.Context, alone bool, args ...string) *ex
 	return cmd
 }
 
-// groups divides packages: first those of the workspace, then each module outside it. None has the race detector, which makes
-// tests several times slower and hides allocations; make proof tests everything with it.
+// groups returns one group with all packages of the workspace, and one for each module outside it. They do not use the race detector. It
+// makes tests several times slower, and tests of allocations accept any number of them with it. make proof uses it for all packages.
 func (r *testRun) groups(packages map[string][]string) []group {
 	// Tests wait for other processes more than half of the time, so more packages than processors are tested at once.
 	together := group{parallel: runtime.NumCPU() + 2}

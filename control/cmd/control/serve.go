@@ -101,8 +101,7 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 		// To standard output only, never to the log.
 		fmt.Fprintf(stdout,
 			"\n  first admin  %s\n  password     %s\n  (shown until the first sign-in; change it in the console under Account)\n\n",
-			p.admin.Email,
-			p.admin.Password)
+			p.admin.Email, p.admin.Password)
 	}
 	started.openWhen(g.Ready())
 	return g.Run(ctx)

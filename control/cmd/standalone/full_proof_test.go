@@ -92,8 +92,7 @@ func TestE2E_disk_full(t *testing.T) {
 	missing += 1 - min(stored[""], 1) // the single visit above was answered, too
 	responses := len(acked) + 1
 	t.Logf("%d redirects answered, %d clicks stored, %d dropped (%.0f of them before space was freed), %d missing, %d stored twice",
-		responses,
-		len(stored), dropped, full, missing, twice)
+		responses, len(stored), dropped, full, missing, twice)
 	if missing != dropped || twice != 0 || missing == 0 || len(stored) == 0 {
 		t.Errorf("%d clicks are missing, but %d were dropped; %d are stored twice", missing, dropped, twice)
 	}

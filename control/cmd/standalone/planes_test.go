@@ -30,8 +30,8 @@ func TestA11_changes_come_from_another_control_plane(t *testing.T) {
 				t.Helper()
 				testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error {
 					if slug == "one" {
-						if _, err := tx.InsertUser(t.Context(), store.User{ID: "user", Email: "a", Role: "USER", Active: true}); err !=
-							nil {
+						user := store.User{ID: "user", Email: "a", Role: "USER", Active: true}
+						if _, err := tx.InsertUser(t.Context(), user); err != nil {
 							return err
 						}
 					}

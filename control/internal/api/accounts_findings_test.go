@@ -247,9 +247,8 @@ func TestM7_ProvidersVouchForTheirDomains(t *testing.T) {
 	for _, bad := range []string{`["*.example.com"]`, `["example"]`, `["a b.com"]`, `["@example.com"]`, `["exämple.com"]`, `[""]`} {
 		w.do("PUT", path, `{"allowedDomains":`+bad+`}`, as(w.root)).wantField("allowedDomains.0")
 	}
-	if r := w.do("PUT", path, `{"allowedDomains":[" Corp.Example ","corp.test"]}`, as(w.root)).
-		want(200); fmt.Sprint(r.at("allowedDomains")) !=
-		"[corp.example corp.test]" {
+	r := w.do("PUT", path, `{"allowedDomains":[" Corp.Example ","corp.test"]}`, as(w.root)).want(200)
+	if fmt.Sprint(r.at("allowedDomains")) != "[corp.example corp.test]" {
 		t.Fatal(r.text)
 	}
 	w.signOn("corp").failed("email_domain") // an existing user

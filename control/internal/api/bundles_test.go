@@ -281,8 +281,7 @@ func TestBundles_set_through_links(t *testing.T) {
 	// A bulk operation adds bundles.
 	for _, operation := range []string{`"operation":"bundle","value":"` + x + `"`, `"operation":{"type":"bundle","bundleId":"` + x + `"}`} {
 		r := w.do("PATCH", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q],%s}`, b, a, operation), as(w.ann)).want(200).has("",
-			"updatedCount",
-			"updatedIds", "message")
+			"updatedCount", "updatedIds", "message")
 		if r.num("updatedCount") != 2 || in(x) != "bbb aaa" {
 			t.Errorf("%s: %s", in(x), r.text)
 		}

@@ -72,8 +72,8 @@ func TestB3_a_number_is_accepted_with_one_click(t *testing.T) {
 		if n := w.accepted(first); n != 1 {
 			t.Error("the order was not accepted after a failure")
 		}
-		if got := w.do("POST", conversionsPath, item("purchase", "order-1", ""), as(w.ann)).want(202).verdicts(); got !=
-			"duplicate:externalId" {
+		got := w.do("POST", conversionsPath, item("purchase", "order-1", ""), as(w.ann)).want(202).verdicts()
+		if got != "duplicate:externalId" {
 			t.Errorf("the order with another click: %s", got)
 		}
 		for _, more := range []string{"", `,"repeatable":true`} {

@@ -62,8 +62,7 @@ func TestExplain(t *testing.T) {
 			`"value":["DE","AT"]},{"type":"time","operator":"before","value":"09:00"}]}`)
 	// 07:30 in UTC is 08:30 in Berlin in winter and 09:30 in summer.
 	r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"de","time":"2026-01-15T07:30:00Z","query":"?utm_medium=own&a=1"}`, iPhone),
-		"RULE",
-		"https://high.example/?utm_source=preset&utm_medium=own&a=1")
+		"RULE", "https://high.example/?utm_source=preset&utm_medium=own&a=1")
 	r.has("rules.0", "ruleId", "index", "name", "priority", "targetUrl", "location", "evaluated", "matched", "wins", "trace")
 	r.has("rules.0.trace.children.0", "logicalOperator", "children", "type", "operator", "value", "visitorValue", "matched", "evaluated")
 	r.shows("destination.ruleId", high, "rules.0.wins", true, "rules.1.wins", false, "rules.1.evaluated", false, "rules.1.matched", true,

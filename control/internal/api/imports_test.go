@@ -269,8 +269,8 @@ func TestImports_overwrite_within_a_file(t *testing.T) {
 			"\nhttps://example.com/2,same,second,b,y-1\nhttps://example.com/3,,third,,y-1\n")
 	body := planOf(map[string]string{"originalUrl": "url", "slug": "slug", "title": "title", "tags": "tags", "externalId": "externalId"},
 		"overwrite")
-	if dry := w.do("POST", "/api/imports/"+id+"/dry-run", body, as(w.ann)).want(200).preview(); dry !=
-		"rows 3, create 1, update 2, skip 0, rename 0, errors 0" {
+	dry := w.do("POST", "/api/imports/"+id+"/dry-run", body, as(w.ann)).want(200).preview()
+	if dry != "rows 3, create 1, update 2, skip 0, rename 0, errors 0" {
 		t.Errorf("dry run: %s", dry)
 	}
 	w.imported(id, body)
@@ -451,8 +451,8 @@ func TestImports_by_two_replicas(t *testing.T) {
 		<-done
 		w.runImports() // what the other has released meanwhile
 		for _, id := range ids {
-			if got := w.do("GET", "/api/imports/"+id, "", as(w.ann)).progress(); got !=
-				"DONE: done 3000, created 3000, updated 0, skipped 0, renamed 0, failed 0" {
+			got := w.do("GET", "/api/imports/"+id, "", as(w.ann)).progress()
+			if got != "DONE: done 3000, created 3000, updated 0, skipped 0, renamed 0, failed 0" {
 				t.Errorf("import: %s", got)
 			}
 		}

@@ -139,8 +139,7 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 		strings.ToLower(m.marker))).str("id")
 	m.ids["template"] = post("/api/utm-templates", fmt.Sprintf(`{"name":"%[1]s","utmSource":"%[1]s"}`, m.marker)).str("id")
 	m.ids["import"] = l.do("POST", "/api/imports?name="+m.marker, fmt.Sprintf("url,title\nhttps://example.com/%[1]s,%[1]s\n", m.marker),
-		owner,
-		with("Content-Type", "text/csv")).want(201).str("id")
+		owner, with("Content-Type", "text/csv")).want(201).str("id")
 	m.ids["view"] = post("/api/views", fmt.Sprintf(`{"name":"%[1]s","screen":"links","query":"search=%[1]s","shared":true}`, m.marker)).
 		str("id")
 	for i := range links {

@@ -25,8 +25,7 @@ func TestLow_BcryptSlots(t *testing.T) {
 		passwords, err := auth.NewPasswords(bcrypt.DefaultCost) // as in production, where a comparison is slow
 		w.ok(err)
 		d.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: [][]byte{[]byte(strings.Repeat("e", 32))}, Now: w.clock.now},
-			w.store,
-			d.Auth, passwords)
+			w.store, d.Auth, passwords)
 		w.ok(err)
 	})
 	var responses atomic.Int64

@@ -240,8 +240,7 @@ func TestRoutingTemplates(t *testing.T) {
 	w := small(t, withLinks)
 	id := w.create("abc")
 	r := w.do("GET", "/api/routing-templates", "", as(w.ann)).want(200).has("", "templates").has("templates.0", "key", "name",
-		"description",
-		"conditions")
+		"description", "conditions")
 	path := "/api/urls/" + id + "/routing-rules/from-template"
 	var keys []string
 	for i := range len(r.at("templates").([]any)) {

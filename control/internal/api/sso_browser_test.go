@@ -37,8 +37,7 @@ func withSSO(change func(*sso.Config)) func(*world, *api.Config, *api.Deps) {
 		w.ok(err)
 		d.SSO = signOn
 		d.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: keys, PasswordSignInOff: signOn.PasswordsOff, Now: w.clock.now},
-			w.store,
-			d.Auth, passwords)
+			w.store, d.Auth, passwords)
 		w.ok(err)
 	}
 }

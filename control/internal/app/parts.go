@@ -247,8 +247,7 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	p.closers = append(p.closers, use.Pages.Close)
 	p.add("icons of sites", use.Pages)
 	if use.Explain, err = explain.New(explain.Config{BaseURL: p.cfg.BaseURL, Zone: p.cfg.Zone(), Links: use.Links, Routing: use.Routing},
-		st,
-		p.deps.Geo); err != nil {
+		st, p.deps.Geo); err != nil {
 		return nil, err
 	}
 	use.Explain = use.Explain.Replaying(clicks)

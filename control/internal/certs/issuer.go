@@ -211,9 +211,8 @@ func (i *issuer) account(ctx context.Context) (acme.Account, error) {
 	}
 	account = acme.Account{Contact: []string{"mailto:" + i.cfg.Email}, TermsOfServiceAgreed: true, PrivateKey: key}
 	if i.cfg.EABKeyID != "" {
-		if err := account.SetExternalAccountBinding(ctx, i.client.Client,
-			acme.EAB{KeyID: i.cfg.EABKeyID, MACKey: i.cfg.EABKey.Reveal()}); err !=
-			nil {
+		binding := acme.EAB{KeyID: i.cfg.EABKeyID, MACKey: i.cfg.EABKey.Reveal()}
+		if err := account.SetExternalAccountBinding(ctx, i.client.Client, binding); err != nil {
 			return acme.Account{}, fmt.Errorf("bind the account: %w", err)
 		}
 	}

@@ -49,8 +49,7 @@ var (
 // DecisionCodes, WeightCodes and PauseCodes return all codes that a decision, a set of weights and a pause may have.
 func DecisionCodes() []string {
 	return append(slices.Sorted(maps.Values(decisionCodes)), changed, stats.OneVariant, stats.FewVisitors, stats.FewConversions,
-		stats.Equal,
-		stats.Leads, stats.LeadsUntil,
+		stats.Equal, stats.Leads, stats.LeadsUntil,
 		stats.Better, stats.Alike, stats.Unbalanced)
 }
 

@@ -208,8 +208,7 @@ func (tx *Tx) RestoreParts(ctx context.Context, present, wanted *LinkState) erro
 				active = excluded.active,
 			conditions = excluded.conditions, updated_at = excluded.updated_at`,
 			r.ID, present.Link.ID, r.Name, r.TargetURL, r.Priority, r.Active, r.Conditions, r.MatchCount, null(r.LastMatchedAt),
-			r.CreatedAt,
-			r.UpdatedAt); err != nil {
+			r.CreatedAt, r.UpdatedAt); err != nil {
 			return fmt.Errorf("restore a rule: %w", err)
 		}
 		delete(was, r.ID)

@@ -101,8 +101,7 @@ func (tx *Tx) CloseInvitation(ctx context.Context, id, state string) (bool, erro
 // RevokeInvitations revokes the pending invitations of an address to a workspace, and returns their number.
 func (tx *Tx) RevokeInvitations(ctx context.Context, workspace uint64, email string) (int64, error) {
 	return tx.Exec(ctx, `UPDATE invitations SET state = 'REVOKED' WHERE workspace_num = ? AND email_key = ? AND state = 'PENDING'`,
-		workspace,
-		EmailKey(email))
+		workspace, EmailKey(email))
 }
 
 // VerifyEmail records that a user's address was proven.

@@ -49,8 +49,7 @@ func (c Conn) InsertKey(ctx context.Context, k Key) error {
 		`INSERT INTO api_keys (id, user_id, workspace_num, name, prefix, lookup, hash, scopes, allowed_ips, checksummed, expires_at, `+
 			`created_at, made_by_key) VALUES (`+In(13)+`)`,
 		k.ID, k.UserID, null(k.Workspace), k.Name, k.Prefix, k.Lookup, k.Hash, k.Scopes, k.AllowedIPs, k.Checksummed, k.ExpiresAt,
-		k.CreatedAt,
-		null(k.MadeBy))
+		k.CreatedAt, null(k.MadeBy))
 	return err
 }
 

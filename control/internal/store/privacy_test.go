@@ -75,10 +75,10 @@ func TestOps6_Erase_database(t *testing.T) {
 			t.Errorf("of IPv6: %+v", e)
 		}
 		var payloads string
-		if err := s.Row(t.Context(),
+		err = s.Row(t.Context(),
 			`SELECT a.payload || b.payload FROM webhook_deliveries a, webhook_deliveries b WHERE a.id = '1' AND b.id = '2'`).
-			Scan(&payloads); err !=
-			nil || payloads != `{"ip":null,"x":1}{"ip":"203.0.113.77","x":1}` {
+			Scan(&payloads)
+		if err != nil || payloads != `{"ip":null,"x":1}{"ip":"203.0.113.77","x":1}` {
 			t.Errorf("%s, %v", payloads, err)
 		}
 	})

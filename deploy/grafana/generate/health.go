@@ -39,8 +39,7 @@ func verdicts() []panel {
 			over(`count(ALERTS{alertname=~"Shortline.*",alertstate="firing",severity="ticket"})`+none, ""),
 			step{good, 0}, step{warning, 1}),
 		count("Programs down", "Targets of Prometheus that do not answer.", "count(up"+programs+" == 0)"+none),
-		ready,
-		share("Errors", "Share of the edges' answers with a 5xx status in an hour. The objective is 0.1 %.",
+		ready, share("Errors", "Share of the edges' answers with a 5xx status in an hour. The objective is 0.1 %.",
 			"shortline:edge_errors:ratio_rate1h", 0.001, 0.0144),
 		share("Slow redirects", "Share of redirects that took longer than 25 ms in an hour. The objective is 1 %.",
 			"shortline:edge_slow_redirects:ratio_rate1h", 0.01, 0.144),
@@ -85,8 +84,7 @@ func healthCharts() []panel {
 		over("process_resident_memory_bytes / (shortline_memory_limit_bytes > 0)", "{{instance}}"))
 	memory.steps = []step{{"transparent", 0}, {warning, 0.85}}
 	clocks := chart("Clock skew", "Offset of each edge to its control plane, and of each control plane to its database and click stores.",
-		"s",
-		over("shortline_agent_clock_ahead_seconds", "{{instance}}"),
+		"s", over("shortline_agent_clock_ahead_seconds", "{{instance}}"),
 		over("shortline_control_clock_ahead_seconds", "{{instance}} to {{server}}"))
 	return []panel{
 		firing,
@@ -103,8 +101,7 @@ func healthCharts() []panel {
 			over("max by (instance) (shortline_rollup_waiting_slots)", "{{instance}}"),
 			over("sum(rate(shortline_rollup_errors_total"+win+"))", "errors per second")),
 		chart("TLS handshakes", "Complete handshakes per second, those that were not completed by reason, and clients that owe a message.",
-			"short",
-			over("sum(rate(shortline_edge_tls_handshakes_total"+win+"))", "complete"),
+			"short", over("sum(rate(shortline_edge_tls_handshakes_total"+win+"))", "complete"),
 			over("sum by (reason) (rate(shortline_edge_tls_rejected_total"+win+"))", "{{reason}}"),
 			over("sum(shortline_edge_tls_unanswered)", "unanswered")),
 		chart("Certificates", "Certificates by status, names without one, overdue renewals.", "short",

@@ -25,12 +25,17 @@ const (
 	win  = "[$__rate_interval]"
 )
 
-// fleet covers the edges.
-func fleet() dashboard {
+// answersByOutcome is the chart of what edges answer.
+func answersByOutcome() panel {
 	answers := chart("Answers", "Answered requests per second, by outcome.", "reqps",
 		over("sum by (outcome) (rate(shortline_edge_answers_total"+here+win+"))", "{{outcome}}")).wide(12)
 	answers.stacked, answers.colors = true, map[string]string{"redirect": good, "not_found": faint, "panic": bad, "busy": warning,
 		"refused": warning}
+	return answers
+}
+
+// fleet covers the edges.
+func fleet() dashboard {
 	failures := chart("Errors", "Share of answers with a 5xx status. The objective is at most 0.1 %.", "percentunit",
 		over("sum(rate(shortline_edge_errors_total"+here+win+")) / sum(rate(shortline_edge_answers_total"+here+win+"))", "errors"))
 	failures.steps = []step{{"transparent", 0}, {warning, 0.001}}
@@ -59,7 +64,7 @@ func fleet() dashboard {
 			stat("Panics", "Requests that panicked in the time range.", "short",
 				over("sum(increase(shortline_edge_panics_total"+here+"[$__range]))",
 					""), step{good, 0}, step{bad, 1}),
-			answers,
+			answersByOutcome(),
 			chart("Answers by edge", "Answered requests per second, by edge.", "reqps",
 				over("sum by (instance) (rate(shortline_edge_answers_total"+here+win+"))", "{{instance}}")),
 			redirectLatency(),
@@ -74,8 +79,7 @@ func fleet() dashboard {
 					"6 hours")),
 			contact, behind,
 			chart("Redirects by rule and variant", "Redirects per second whose destination came from a routing rule or an A/B test.",
-				"reqps",
-				over("sum(rate(shortline_edge_rule_redirects_total"+here+win+"))", "rule"),
+				"reqps", over("sum(rate(shortline_edge_rule_redirects_total"+here+win+"))", "rule"),
 				over("sum(rate(shortline_edge_variant_redirects_total"+here+win+"))", "variant")),
 			chart("Passwords", "Passwords checked per second, and client addresses with failed attempts on record.", "short",
 				over("sum(rate(shortline_edge_passwords_checked_total"+here+win+"))", "checked per second"),
@@ -124,8 +128,7 @@ func redirectLatency() panel {
 func edgesTable() panel {
 	edges := table("Edges",
 		"State of each edge: readiness, links, revision, time since its links were last those of the control plane, answers per second.",
-		"short",
-		question{from: metrics, text: "max by (instance) (shortline_edge_ready" + here + ")"},
+		"short", question{from: metrics, text: "max by (instance) (shortline_edge_ready" + here + ")"},
 		question{from: metrics, text: "max by (instance) (shortline_edge_links" + here + ")"},
 		question{from: metrics, text: "max by (instance) (shortline_edge_revision" + here + ")"},
 		question{from: metrics, text: "time() - max by (instance) (shortline_agent_last_success_timestamp_seconds" + here + ")"},
@@ -241,8 +244,7 @@ func pipeline() dashboard {
 					"counters"), over("sum(rate(shortline_spool_errors_total"+here+win+"))", "spool")),
 			stat("Outdated rollups",
 				"Hours that ended at least two hours ago and whose rollup lacks clicks. Reports read the single clicks of these hours.",
-				"short",
-				question{from: clicks, text: stale}, step{good, 0}, step{warning, 24}),
+				"short", question{from: clicks, text: stale}, step{good, 0}, step{warning, 24}),
 			chart("Bytes shipped", "Bytes of clicks acknowledged per second.", "Bps", over("rate(shortline_ship_bytes_total"+here+win+")",
 				"{{instance}}")),
 			chart("Spool on disk", "Disk space that each spool uses.", "bytes", over("shortline_spool_bytes"+here, "{{instance}}")).wide(8),
@@ -254,8 +256,7 @@ func pipeline() dashboard {
 func deliveries() dashboard {
 	age := chart("Oldest delivery",
 		"Time that the oldest queued delivery has waited. It rises for some minutes while a receiver is down, until the delivery is abandoned.",
-		"s",
-		over("max(shortline_webhooks_queue_oldest_seconds)", "oldest"))
+		"s", over("max(shortline_webhooks_queue_oldest_seconds)", "oldest"))
 	age.steps = []step{{"transparent", 0}, {warning, 300}, {bad, 900}}
 	attempts := chart("Attempts", "Attempts per second, by outcome.", "ops",
 		over("sum by (outcome) (rate(shortline_webhooks_attempts_total"+
@@ -286,8 +287,7 @@ func deliveries() dashboard {
 			attempts,
 			chart("Duration", "Duration of attempts: 50th, 95th and 99th percentile.", "s", slow("0.50"), slow("0.95"), slow("0.99")),
 			chart("Queue", "Queued deliveries.", "short", over("max(shortline_webhooks_queue_deliveries)", "queue")),
-			age,
-			chart("Database errors", "Failed reads and writes of the queue per second.", "ops",
+			age, chart("Database errors", "Failed reads and writes of the queue per second.", "ops",
 				over("sum by (instance) (rate(shortline_webhooks_errors_total"+win+"))", "{{instance}}")),
 			chart("Click events", "Clicks received for webhooks per second, and batches that could not be queued.", "ops",
 				over("sum(rate(shortline_hooks_clicks_total"+win+"))", "clicks"),
@@ -332,8 +332,7 @@ func control() dashboard {
 			chart("Duration", "Duration of requests: 50th, 95th and 99th percentile.", "s", slow("0.50"), slow("0.95"), slow("0.99")),
 			slowest, busiest, pool,
 			chart("Waiting for a connection", "Time that all requests together spent waiting for a database connection, per second.",
-				"percentunit",
-				over("sum by (pool) (rate(shortline_store_wait_seconds_total"+route+win+"))", "{{pool}}")),
+				"percentunit", over("sum by (pool) (rate(shortline_store_wait_seconds_total"+route+win+"))", "{{pool}}")),
 			chart("Rate-limited requests", "Requests rejected per second, by rate limit.", "reqps",
 				over("sum by (limit) (rate(shortline_api_rate_limited_total"+route+win+"))", "{{limit}}")),
 			chart("Link changes", "New revisions per second.", "ops", over("max(deriv(shortline_store_revision"+route+"[5m]))", "changes")),

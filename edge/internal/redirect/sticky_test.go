@@ -126,8 +126,8 @@ func TestSticky_with_rules_passwords_and_without_a_test(t *testing.T) {
 	if got := w.get("/ruled", "Accept-Language", "fr"); got.Header.Get("Location") == "https://returning.example/" {
 		t.Error("a visitor with a fresh identity is a new one")
 	}
-	if got := w.get("/ruled", "Accept-Language", "fr", "Cookie", ruled.cookie(t)); got.Header.Get("Location") !=
-		"https://returning.example/" {
+	got := w.get("/ruled", "Accept-Language", "fr", "Cookie", ruled.cookie(t))
+	if got.Header.Get("Location") != "https://returning.example/" {
 		t.Errorf("a visitor with a cookie returns: %v", got.Header)
 	}
 	e := w.clicks(3)

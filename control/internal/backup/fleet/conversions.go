@@ -53,8 +53,8 @@ func (f *Fleet) importConversions(ctx context.Context, from string, m *backup.Ma
 		if err != nil {
 			return err
 		}
-		if list = append(list, analytics.Conversion{Conversion: c, Row: saved.Click, Attributed: saved.Attributed}); len(list) <
-			importSize {
+		list = append(list, analytics.Conversion{Conversion: c, Row: saved.Click, Attributed: saved.Attributed})
+		if len(list) < importSize {
 			return nil
 		}
 		return flush()

@@ -63,9 +63,8 @@ func each(t *testing.T, f func(w *world)) {
 			if w.ann, err = tx.InsertUser(t.Context(), ann); err != nil {
 				return err
 			}
-			if w.bob, err = tx.InsertUser(t.Context(), store.User{ID: store.NewID(), Email: "bob@example.com", Role: "USER",
-				Active: true}); err !=
-				nil {
+			bob := store.User{ID: store.NewID(), Email: "bob@example.com", Role: "USER", Active: true}
+			if w.bob, err = tx.InsertUser(t.Context(), bob); err != nil {
 				return err
 			}
 			u := store.Link{ID: store.NewID(), UserID: ann.ID, Workspace: w.ann, Slug: "launch", OriginalURL: "https://example.com",

@@ -31,9 +31,8 @@ func stores(t *testing.T) map[string]analytics.Store {
 // load inserts clicks and builds the rollup of all but the last months, so that reports also read clicks.
 func load(ctx context.Context, s analytics.Store, rows []analytics.Row) error {
 	for part := range slices.Chunk(rows, 20_000) {
-		if err := s.Insert(ctx,
-			analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}); err !=
-			nil {
+		marks := []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}
+		if err := s.Insert(ctx, analytics.Batch{Rows: part, Marks: marks}); err != nil {
 			return err
 		}
 	}

@@ -382,8 +382,7 @@ func (s *Server) metrics() metric.Set {
 	for i := range s.answered {
 		for class := 2; class <= 5; class++ {
 			set = append(set, metric.Total("shortline_edgeapi_answers_total", "Answers to edges.", s.answered[i][class].Load, "route",
-				routeNames[i],
-				"code", strconv.Itoa(class)+"xx"))
+				routeNames[i], "code", strconv.Itoa(class)+"xx"))
 		}
 	}
 	return set

@@ -46,8 +46,8 @@ func TestServer_lockout_exchange(t *testing.T) {
 			t.Errorf("%q: %s", query, res.Status)
 		}
 	}
-	if res, _ := w.call("GET", w.url+"/edge/v1/guesses?after=0", "", "Authorization", "Bearer none"); res.StatusCode !=
-		http.StatusUnauthorized {
+	res, _ = w.call("GET", w.url+"/edge/v1/guesses?after=0", "", "Authorization", "Bearer none")
+	if res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("without a token: %s", res.Status)
 	}
 }

@@ -77,8 +77,9 @@ func TestHosts_have_keys_of_click_ids(t *testing.T) {
 		config.Now = func() time.Time { return now.Add(conversion.KeyPeriod) }
 		f.pub = hosts.New(f.store, config)
 		f.started(f.pub)
-		if later := f.next(whole.Cursor); later.Conversions == nil || later.Conversions.Keys[len(later.Conversions.Keys)-1].Period !=
-			conversion.Period(now.UnixMilli())+3 {
+		later := f.next(whole.Cursor)
+		if later.Conversions == nil ||
+			later.Conversions.Keys[len(later.Conversions.Keys)-1].Period != conversion.Period(now.UnixMilli())+3 {
 			f.Errorf("in the next period: %+v", later.Conversions)
 		}
 

@@ -26,7 +26,7 @@ type fleet struct {
 
 func (f *fleet) pass(d time.Duration) { f.offset.Add(int64(d)) }
 
-// counter returns a Counter whose jobs do not run: it deletes rows only when the test calls Sweep.
+// counter returns a Counter without its background jobs. It deletes rows only when the test calls Sweep.
 func (f *fleet) counter(cfg fleetlockout.Config) *fleetlockout.Counter {
 	cfg.Now = func() time.Time { return time.Now().Add(time.Duration(f.offset.Load())) }
 	cfg.Logger = slog.New(slog.DiscardHandler)

@@ -104,9 +104,8 @@ func TestTracker_bounds_missing_slugs(t *testing.T) {
 // A slug that became a link is no longer missing.
 func TestMissing_leaves_out_links(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
-		if _, err := f.replica().Report(f.Context(),
-			snapshot.Status{Edge: "e1", Run: "r1", Missing: batch(1, "summer", 5, "winter", 2)}); err !=
-			nil {
+		status := snapshot.Status{Edge: "e1", Run: "r1", Missing: batch(1, "summer", 5, "winter", 2)}
+		if _, err := f.replica().Report(f.Context(), status); err != nil {
 			f.Fatal(err)
 		}
 		testkit.Must(f, f.store.Tx(f.Context(), func(tx *store.Tx) error {

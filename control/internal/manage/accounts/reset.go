@@ -143,9 +143,8 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 			return errResetToken
 		}
 		// The client may have locked itself out with wrong passwords before.
-		if err := s.lockout.Forget(ctx, tx, auth.LockoutKey("login", store.EmailKey(u.Email),
-			auth.ClientOf(audit.OriginOf(ctx).IP))); err !=
-			nil {
+		client := auth.ClientOf(audit.OriginOf(ctx).IP)
+		if err := s.lockout.Forget(ctx, tx, auth.LockoutKey("login", store.EmailKey(u.Email), client)); err != nil {
 			return fmt.Errorf("reset failures: %w", err)
 		}
 		e.Metadata = map[string]any{"byEmail": true}

@@ -179,8 +179,7 @@ func TestAPI6_ClickTellsWhereItLed(t *testing.T) {
 			testkit.Must(t, w.service.Note(t.Context(), []analytics.Row{row}))
 			var payload string
 			testkit.Must(t, w.store.Row(t.Context(), `SELECT payload FROM webhook_deliveries WHERE webhook_id = ? AND event_id = ?`,
-				hook.ID,
-				row.ID()).Scan(&payload))
+				hook.ID, row.ID()).Scan(&payload))
 			var e struct{ Data map[string]any }
 			testkit.Must(t, json.Unmarshal([]byte(payload), &e))
 			if e.Data["targetUrl"] != target || e.Data["variantName"] != name || e.Data["slug"] != "slug" || e.Data["urlId"] != u.ID {

@@ -266,8 +266,7 @@ func disguises() []string {
 		out = append(out, "["+v6+"]")
 	}
 	return append(out, "localhost", "LOCALHOST.", "a.localhost", "localhost.localdomain", "metadata.google.internal", "metadata",
-		"router.lan",
-		"printer.local",
+		"router.lan", "printer.local",
 		"①②⑦.⓪.⓪.①", "127.0.0.1.nip.io", "localtest.me", "spoofed.example.com", "user@127.0.0.1", "example.com@127.0.0.1",
 		"127.0.0.1%2eexample.com", "lo\u00ADcalhost", "ⓛocalhost", "127.0.0.01")
 }

@@ -224,15 +224,13 @@ func matchingManyLinks(t *testing.T, s analytics.Store, rows []analytics.Row) {
 	for i := range many.Links {
 		many.Links[i] = 10 + uint64(i)*7_000_000
 	}
-	if got, want := total(t, s, many),
-		int64(len(filter(rows, analytics.Scope{Bots: analytics.Everyone, Links: []uint64{10}, Match: many.Match}))); got != want ||
-		want == 0 {
+	among := analytics.Scope{Bots: analytics.Everyone, Links: []uint64{10}, Match: many.Match}
+	if got, want := total(t, s, many), int64(len(filter(rows, among))); got != want || want == 0 {
 		t.Errorf("%d clicks on many links, want %d", got, want)
 	}
 	many.Links, many.NotLinks = nil, many.Links
-	if got, want := total(t, s, many),
-		int64(len(filter(rows, analytics.Scope{Bots: analytics.Everyone, NotLinks: []uint64{10}, Match: many.Match}))); got != want ||
-		want == 0 {
+	others := analytics.Scope{Bots: analytics.Everyone, NotLinks: []uint64{10}, Match: many.Match}
+	if got, want := total(t, s, many), int64(len(filter(rows, others))); got != want || want == 0 {
 		t.Errorf("%d clicks on other links than many, want %d", got, want)
 	}
 }

@@ -44,8 +44,7 @@ func (s *Store) EraseCounting(ctx context.Context, ip netip.Addr, notOwners []ui
 	for _, table := range []string{"clicks", "conversions"} {
 		if err := s.conn.Exec(patient,
 			fmt.Sprintf(`ALTER TABLE %s UPDATE ip = toIPv6('::'), visitor = 0, participant = 0, user_agent = '' WHERE ip = toIPv6('%s')`,
-				table,
-				stored)); err != nil {
+				table, stored)); err != nil {
 			return 0, wrap("erase a visitor", err)
 		}
 	}

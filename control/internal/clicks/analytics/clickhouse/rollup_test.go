@@ -114,9 +114,8 @@ func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 	}
 
 	// A rollup with a wrong row is detected and not used.
-	if _, err := server.Ask(t.Context(),
-		"INSERT INTO rollup_visits SELECT * REPLACE ('XX' AS country) FROM rollup_visits WHERE link = 3 ORDER BY slot LIMIT 1"); err !=
-		nil {
+	const wrongRow = "INSERT INTO rollup_visits SELECT * REPLACE ('XX' AS country) FROM rollup_visits WHERE link = 3 ORDER BY slot LIMIT 1"
+	if _, err := server.Ask(t.Context(), wrongRow); err != nil {
 		t.Fatal(err)
 	}
 	if drift, err = s.Drift(t.Context(), start, start.AddDate(0, 0, 21)); err != nil || len(drift.Hours) != 1 ||

@@ -242,8 +242,7 @@ func (s *Store) breakdown(scope analytics.Scope, dims []analytics.Dimension, lim
 			strings.Join(numbers, ", "), p.covers("day", 1))
 		if filtered != analytics.None {
 			table = fmt.Sprintf("(SELECT dim, %sbot, clicks, value, value AS %s FROM rollup_values%s WHERE dim = %s AND %s) AS rolled",
-				lv.keys,
-				filtered, lv.suffix, numbers[0], p.covers("day", 1))
+				lv.keys, filtered, lv.suffix, numbers[0], p.covers("day", 1))
 		}
 		st := analytics.Statement{Text: fmt.Sprintf("SELECT CAST(dim AS BIGINT) AS dim, value, clicks FROM %s WHERE %s", table, where.Text),
 			Args: where.Args}

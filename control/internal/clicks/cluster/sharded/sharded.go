@@ -63,8 +63,8 @@ type Backend interface {
 	analytics.Store
 	// EachVisitor calls f with the distinct visitors of each group of a query, of one of parts disjoint parts of all visitors.
 	EachVisitor(ctx context.Context, q analytics.Query, part, parts int, f func(group analytics.Line, visitor int64) error) error
-	// LaneSegments and LanePositions tell which positions of lanes are stored, since a time in Unix milliseconds. LaneSegments does
-	// not count the clicks of some owners.
+	// LaneSegments and LanePositions say which clicks of each lane are stored, from a time in Unix milliseconds on. LaneSegments leaves
+	// out the clicks of notOwners.
 	LaneSegments(ctx context.Context, from int64, notOwners []uint64, f func(analytics.LaneSegment)) error
 	LanePositions(ctx context.Context, ids []analytics.LaneSegmentID, from int64, f func(analytics.LanePosition)) error
 	// DriftWithout is Drift without the clicks of some owners.

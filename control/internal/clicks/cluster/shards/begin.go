@@ -146,8 +146,7 @@ func (m *Mover) together(ctx context.Context, tx *store.Tx, workspaces []uint64)
 				return err
 			}
 			return refuse("links were transferred between %s and %s, so their clicks must stay together; name these workspaces, too: %s",
-				names[0],
-				strings.Join(names[1:], ", "), strings.Join(names[1:], " "))
+				names[0], strings.Join(names[1:], ", "), strings.Join(names[1:], " "))
 		}
 	}
 	return nil

@@ -205,8 +205,7 @@ func TestMove_refuses(t *testing.T) {
 	// Links that were transferred keep workspaces together.
 	f.ok(f.store.Tx(t.Context(), func(tx *store.Tx) error {
 		_, err := tx.Exec(t.Context(), `INSERT INTO link_moves (revision, link_num, from_num, to_num) VALUES (1, 1, ?, ?), (2, 1, ?, ?)`,
-			list[0],
-			list[1], list[1], 99)
+			list[0], list[1], list[1], 99)
 		if err == nil { // 99 was deleted, but has clicks
 			_, err = tx.Exec(t.Context(), `INSERT INTO click_shard_workspaces (workspace_num, shard) VALUES (99, 'main')`)
 		}

@@ -330,8 +330,7 @@ func TestCheck_SERVFAIL_for_addresses(t *testing.T) {
 			Found, ""},
 		"no address and no AAAA": {failing(zone{`edge.sho.rt. 60 IN A 203.0.113.7`}, dns.TypeAAAA), Unknown, "SERVFAIL"},
 		"another address and no AAAA": {failing(zone{`go.acme.com. 60 IN AAAA 2600::1`, `edge.sho.rt. 60 IN AAAA 2600::2`}, dns.TypeA),
-			Unknown,
-			"could not be looked up to compare"},
+			Unknown, "could not be looked up to compare"},
 		"another CNAME": {failing(zone{`go.acme.com. 60 IN CNAME shop.net.`}, dns.TypeA, dns.TypeAAAA), Unknown, "SERVFAIL"},
 	} {
 		expect(t, name, check(t, checker(t, testkit.Patience, tt.s.address), edge).Host, tt.state, tt.part)

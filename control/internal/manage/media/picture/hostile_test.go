@@ -75,8 +75,7 @@ func crowd(t testing.TB, n int) map[string][]byte {
 		case 6:
 			text := append(exif(binary.LittleEndian, rng.IntN(10)), planted...)
 			out[fmt.Sprintf("%d: png that tells", i)] = withChunk(withChunk(asPNG(four(16+rng.IntN(400), 16+rng.IntN(400))), "eXIf", text),
-				"iTXt",
-				[]byte("XML:com.adobe.xmp\x00\x00\x00\x00\x00"+planted))
+				"iTXt", []byte("XML:com.adobe.xmp\x00\x00\x00\x00\x00"+planted))
 		default:
 			w, h := 16+rng.IntN(100), 16+rng.IntN(100)
 			out[fmt.Sprintf("%d: webp that tells", i)] = extended(asWebP(t, four(w, h)), w, h,
