@@ -245,6 +245,13 @@ func (b *browser) act(what, expression string) {
 	b.wait(what, expression, true)
 }
 
+// focusOn moves the focus to the first element that a selector matches, as soon as there is one.
+func (b *browser) focusOn(selector string) {
+	b.t.Helper()
+	found := `(() => { const e = document.querySelector(` + quoted(selector) + `); e?.focus(); return e !== null; })()`
+	b.wait("there is "+selector, found, false)
+}
+
 // wait waits until an expression is true. If acts is set, an evaluation that ends because the page gives way to another one counts
 // as true: the action has opened the other page.
 func (b *browser) wait(what, expression string, acts bool) {

@@ -56,7 +56,7 @@ func TestDomains_setup(t *testing.T) {
 	b.ask("GET", "/api/domains/"+id, nil, &d)
 
 	// The page looks for the records by itself, says what it found instead and what helps, and keeps the focus.
-	b.eval(`document.querySelector('[aria-label="Copy the value of the TXT record"]').focus()`, nil)
+	b.focusOn(`[aria-label="Copy the value of the TXT record"]`)
 	b.sees("No TXT record at _shortline."+b.acme()+" yet.", "Check that the record is at _shortline."+b.acme())
 	b.inspectNarrow("domain-missing")
 	b.at.set("_shortline."+b.acme(), `TXT "something else"`)
@@ -155,7 +155,7 @@ func TestDomains_settings(t *testing.T) {
 	b.visit("/console/domains/"+empty.ID, gardens, "xn--grten"+b.mark)
 	b.press("Delete")
 	b.until(`document.querySelector('dialog .danger').getAttribute('aria-disabled') === 'true'`)
-	b.eval(`document.querySelector('dialog input').focus()`, nil)
+	b.focusOn(`dialog input`)
 	b.do(chromedp.SendKeys(`dialog input`, gardens, chromedp.ByQuery))
 	b.looks("domain-delete")
 	b.press("Delete", gardens+" was deleted.", "1 domain")

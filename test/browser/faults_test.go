@@ -62,7 +62,7 @@ func TestFault05_rules_need_no_JSON(t *testing.T) {
 	b.press("Add group")
 	b.press("Add condition")
 	b.pick(0, "Condition", "ip")
-	b.eval(`document.querySelector('.builder .chips input').focus()`, nil)
+	b.focusOn(`.builder .chips input`)
 	b.do(input.InsertText("not an address"))
 	b.keys(kb.Enter)
 	b.press("Save")

@@ -63,8 +63,8 @@ func TestF5_focus_after_actions_that_remove_their_button(t *testing.T) {
 
 	for _, action := range []string{"Disable", "Enable", "Delete"} {
 		b.visit("/console/links", "4 links")
-		b.eval(`document.querySelector('li.link input[type=checkbox]').focus()`, nil)
-		b.eval(`document.querySelector('li.link input[type=checkbox]').click()`, nil)
+		b.focusOn(`li.link input[type=checkbox]`)
+		b.eval(`document.activeElement.click()`, nil)
 		b.keyOn("links", action)
 		b.settle()
 		b.keepsFocus("links: after " + action)

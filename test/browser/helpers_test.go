@@ -462,6 +462,6 @@ func (r *receiver) latest(event string) (out delivered) {
 func (b *browser) tick(name string) {
 	b.t.Helper()
 	b.until(`document.querySelector('dialog[open] [name="` + name + `"]')`)
-	b.eval(`document.querySelector('dialog[open] [name="`+name+`"]').focus()`, nil)
+	b.focusOn(`dialog[open] [name="` + name + `"]`)
 	b.do(chromedp.KeyEvent(" "))
 }

@@ -101,7 +101,7 @@ func TestLabels_many_tags(t *testing.T) {
 	link := b.made(map[string]any{"originalUrl": "https://example.com/", "tags": []string{"tag 0", "tag 00"}})
 	b.visit("/console/links/" + link.ID)
 	b.until(`document.querySelector('.chips input')`)
-	b.eval(`document.querySelector('.chips input').focus()`, nil)
+	b.focusOn(`.chips input`)
 	for _, letter := range "tag 0077" {
 		b.do(input.InsertText(string(letter)))
 	}

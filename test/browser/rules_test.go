@@ -127,7 +127,7 @@ func TestConsole_rule_parts_move(t *testing.T) {
 	}
 
 	// By keyboard: A goes over B, into the group and behind C.
-	b.eval(`document.querySelector('.handle').focus()`, nil)
+	b.focusOn(`.handle`)
 	for _, want := range []string{"B A (C)", "B (A C)", "B (C A)", "B (C) A"} {
 		b.keys(kb.ArrowDown)
 		b.settle()

@@ -93,7 +93,7 @@ func TestWorkspaces_switch(t *testing.T) {
 	ours := b.within("growth", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/ours", "customSlug": b.own("ours"),
 		"title": "Ours"})
 	b.visit("/console/links/"+ours+"/analytics?from=2020-01-01&workspace="+b.own("growth"), "Ours")
-	b.eval(`document.querySelector('.switcher .current').focus()`, nil)
+	b.focusOn(`.switcher .current`)
 	b.keys(kb.ArrowDown)
 	b.until(`document.activeElement.getAttribute('aria-label') === 'Find a workspace'`)
 	b.do(input.InsertText("team 5"))

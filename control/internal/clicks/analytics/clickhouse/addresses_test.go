@@ -98,7 +98,8 @@ func TestF37_addresses_are_tried_in_turn(t *testing.T) {
 			scheme, rest, _ := strings.Cut(behind, "://")
 			host, database, _ := strings.Cut(rest, "/")
 			a, b := newGateway(t, host), newGateway(t, host)
-			cfg := clickhouse.Config{URL: scheme + "://" + a.addr + "," + b.addr + "/" + database + "&dial_timeout=2s"}
+			// Half of the time is for each address. It has to be longer than a handshake takes on a slow machine.
+			cfg := clickhouse.Config{URL: scheme + "://" + a.addr + "," + b.addr + "/" + database + "&dial_timeout=20s"}
 			s := open(t, cfg)
 			rows := analyticstest.Clicks(3, 400, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), 2)
 			stored := int64(0)

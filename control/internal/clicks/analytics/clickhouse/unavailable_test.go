@@ -90,7 +90,7 @@ func TestOps2_no_free_connection(t *testing.T) {
 	t.Parallel()
 	behind := pool.Database(t)
 	f := newReplicaFault(t, behind)
-	s := open(t, clickhouse.Config{URL: f.URL + behind[strings.LastIndexByte(behind, '/'):] + "&dial_timeout=3s", Conns: 1})
+	s := open(t, clickhouse.Config{URL: f.URL + behind[strings.LastIndexByte(behind, '/'):] + "&dial_timeout=10s", Conns: 1})
 	insert(t, s, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
 	f.spoil(0, 0)
 	f.gate.Lock()
