@@ -111,7 +111,7 @@ func bench(s *settings, args []string) error {
 			return err
 		}
 	}
-	if s.wants("visits") && s.than == "" {
+	if s.wants("visits") {
 		if err := f.visits(&r, dir, say); err != nil {
 			return err
 		}

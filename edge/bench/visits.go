@@ -197,20 +197,18 @@ func (f *family) visits(r *result, dir string, say func(string, ...any)) error {
 		{name: visitEdge, server: edge, links: min(s.links, visitLinks), hybrid: true, tls: true, plain: true},
 		{name: visitStock, server: stock, hybrid: true, tls: true, plain: true},
 	}
-	for _, start := range []func(*settings, string) (*foreign, error){startNginxTLS, startNginxPlain, startCaddyTLS} {
-		other, err := start(s, dir)
-		if other != nil {
-			defer other.stop()
-		}
+	if s.than != "" {
+		other, err := f.startBuild(s.than, s.cpus[0], "visit-edge",
+			append(without(f.args, "-than", "-profile"), "-data", dir, "-links", fmt.Sprint(min(s.links, visitLinks))))
 		if err != nil {
-			r.Notes = append(r.Notes, err.Error())
-			continue
+			return err
 		}
-		plain := other.name == visitPlain
-		servers = append(servers, visitServer{name: visitNginx, server: other, tls: !plain, plain: plain})
-		if other.name == visitCaddy {
-			servers[len(servers)-1].name, servers[len(servers)-1].hybrid = visitCaddy, true
-		}
+		servers = append(servers, servers[0])
+		servers[2].name, servers[2].server = "the other build", other
+	} else {
+		others, stop := f.otherVisitServers(r, dir)
+		defer stop()
+		servers = append(servers, others...)
 	}
 	var answered uint64
 	if r.Visits, answered, err = measureVisits(s, load, servers); err != nil {
@@ -219,8 +217,37 @@ func (f *family) visits(r *result, dir string, say func(string, ...any)) error {
 	if err := edge.accounts(answered); err != nil {
 		return err
 	}
+	if s.than != "" {
+		return nil
+	}
 	r.Idle, err = measureIdle(edge, connections)
 	return err
+}
+
+// otherVisitServers starts the servers of other projects. The caller must call stop.
+func (f *family) otherVisitServers(r *result, dir string) (all []visitServer, stop func()) {
+	var running []*foreign
+	for _, start := range []func(*settings, string) (*foreign, error){startNginxTLS, startNginxPlain, startCaddyTLS} {
+		other, err := start(f.s, dir)
+		if other != nil {
+			running = append(running, other)
+		}
+		if err != nil {
+			r.Notes = append(r.Notes, err.Error())
+			continue
+		}
+		plain := other.name == visitPlain
+		v := visitServer{name: visitNginx, server: other, tls: !plain, plain: plain}
+		if other.name == visitCaddy {
+			v.name, v.hybrid = visitCaddy, true
+		}
+		all = append(all, v)
+	}
+	return all, func() {
+		for _, other := range running {
+			other.stop()
+		}
+	}
 }
 
 func reportVisits(w io.Writer, all []visitCost) {

@@ -62,6 +62,7 @@ func (t *Table) Certificates(own string, keys ...[]byte) (*Certificates, error) 
 	c.config = &tls.Config{
 		MinVersion: tls.VersionTLS12, CipherSuites: suites, NextProtos: []string{"http/1.1"},
 		GetCertificate: c.present, WrapSession: c.wrap, UnwrapSession: c.unwrap,
+		DynamicRecordSizingDisabled: true, // answers to several requests need one write
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -20,7 +20,9 @@ type pending struct {
 	busy    sync.WaitGroup
 	over    chan struct{} // closed when no more connections will become ready
 	why     error         // the reason; set before over is closed
-	fresh   func() Answer // nil: the server answers all requests
+
+	fresh     func() Answer // nil: the server answers all requests
+	answerers sync.Pool     // of *answerer, for connections that have a goroutine
 }
 
 // AwaitHeads makes Accept return a connection only when its first request is complete, when 8 KiB of the request have
@@ -31,7 +33,7 @@ type pending struct {
 // for its first request, if it has waited for longer than 150 ms. Otherwise it closes one that has been idle for at
 // least a second, if possible the one that has been idle for longest. Otherwise the new connection waits.
 //
-// AwaitHeads also turns on the framing checks, some of which the handler must make: see Exact. Call it before Accept.
+// AwaitHeads also turns on the framing checks. Call it before Accept.
 func (l *Listener) AwaitHeads(limit int) {
 	l.pending = &pending{ready: make(chan *conn), over: make(chan struct{}), shedder: conns.Shedder[*conn]{
 		Limit: limit, Open: l.Open, CloseIdle: l.closeOne,
@@ -85,7 +87,7 @@ func (l *Listener) plainPorts() (all []func() error) {
 	defer l.mu.Unlock()
 	for _, ln := range l.sockets() {
 		admit := func() error { return l.admit(ln, nil) }
-		if !l.isClosed {
+		if !l.isClosed.Load() {
 			switch v, err := l.newVisits(ln); {
 			case err != nil:
 				admit = func() error { return err }
@@ -109,9 +111,9 @@ func (l *Listener) admit(ln net.Listener, s *security) error {
 		c, err := l.accept(ln)
 		switch {
 		case err == nil:
-			c.first = true
+			c.first, c.own = true, true
 			if s != nil {
-				c.secure = newWire(c)
+				c.secure = &wire{conn: c}
 				c.move(&c.writeBy, l.timeouts.Read, 0)
 			}
 			c.move(&c.readBy, l.timeouts.Read, 0)
@@ -140,16 +142,27 @@ type newcomer struct {
 	place *conns.Place[*conn]
 }
 
-// prepare waits for the first request of a connection, and then lets Accept return it.
+// prepare makes what precedes the first request of a connection, and then attends to it.
 func (l *Listener) prepare(n newcomer, s *security) {
+	l.attend(n, (l.proxied == nil || n.awaitProxy(l.proxied)) && (s == nil || n.secure.handshake(s)))
+}
+
+// attend lets Accept return a connection when there is a request that the server must answer.
+func (l *Listener) attend(n newcomer, usable bool) {
 	p := l.pending
 	defer p.busy.Done()
-	spoke := (l.proxied == nil || n.awaitProxy(l.proxied)) && (s == nil || n.secure.handshake(s)) && n.awaitHead()
+	if usable && n.own && p.fresh != nil {
+		usable = n.converse()
+	} else if usable {
+		usable = n.awaitHead()
+	}
 	n.place.Leave()
-	if !spoke {
+	if !usable {
+		n.claim.CompareAndSwap(claimRead, 0) // or Close would wait for the end of a request that never begins
 		_ = n.Close()
 		return
 	}
+	n.served.Store(p.fresh != nil)
 	p.ready <- n.conn
 }
 

@@ -17,30 +17,32 @@ type conn struct {
 	index           int // in owner.conns, under its lock; -1 once closed
 	readBy, writeBy atomic.Int64
 
-	socket            syscall.RawConn // nil if the connection has none or uses TLS
+	socket            syscall.RawConn // nil if the connection has none
 	tryRead, tryWrite func(uintptr) bool
-	buffered          []byte // read before the server asked for it
-	first             bool   // the server has not begun the first request, for which the connection was pending
-	into              []byte // arguments and results of the running Read
+	into              []byte // arguments and results of the running read from the socket
 	n                 int
 	readErr           syscall.Errno
 	tries             int
-	out               []byte // arguments and results of the running Write
+	out               []byte // arguments and results of the running write to the socket
 	written           int
 	writeErr          syscall.Errno
 
-	// idle means that the connection is between two requests. Only the server's goroutine uses it. claim keeps another
+	buffered []byte // requests that were read before the server asked for them
+	first    bool   // the time of the request that the server has not begun already runs
+	own      bool   // outside the server, the connection has a goroutine of its own
+
+	// idle means that the connection is between two requests. Only the goroutine that reads uses it. claim keeps another
 	// goroutine from closing the connection, or from taking it from the server, while the next request is read from it: see
-	// Close.
-	idle  bool
-	claim atomic.Uint32
+	// Close. served means that the server has the connection, and may lose it again.
+	idle   bool
+	claim  atomic.Uint32
+	served atomic.Bool
 
 	requests requests // the state of the framing checks
-	answered bool     // something was written since the last Read
+	answered bool     // something was written since the last read from the socket
 	mark     uint32   // of the answer that is measured (see Time); 0: none
 	began    time.Time
 	yield    yieldPolicy
-	glanced  uint64
 
 	secure *wire    // nil without TLS
 	from   net.Addr // the client's address if a proxy has told it, else nil
@@ -54,24 +56,35 @@ const (
 )
 
 // Write waits until the kernel has accepted all bytes.
-func (c *conn) Write(b []byte) (int, error) {
+func (c *conn) Write(b []byte) (n int, err error) {
 	c.answered = true
-	if c.socket == nil {
-		return c.writeSecure(b)
+	switch {
+	case c.socket == nil:
+		return c.Conn.Write(b)
+	case c.secure != nil:
+		n, err = c.secure.encrypt(b)
+	default:
+		n, err = c.push(b)
 	}
+	if err == nil && c.mark != 0 {
+		c.took()
+	}
+	return n, err
+}
+
+// push writes all bytes to the socket.
+func (c *conn) push(b []byte) (int, error) {
 	c.out, c.written = b, 0
 	err := c.socket.Write(c.tryWrite)
 	c.out = nil
 	switch {
 	case err != nil: // deadline exceeded, or closed
-		return c.written, err
+	case c.writeErr == syscall.EAGAIN:
+		err = errStalled
 	case c.writeErr != 0:
-		return c.written, c.failure("write", c.writeErr)
+		err = c.failure("write", c.writeErr)
 	}
-	if c.mark != 0 {
-		c.took()
-	}
-	return c.written, nil
+	return c.written, err
 }
 
 // write1 writes as much as the send buffer has room for. It returns false to wait for more room.
@@ -83,7 +96,7 @@ func (c *conn) write1(fd uintptr) bool {
 			c.written += n
 			c.out = c.out[n:]
 		case syscall.EAGAIN:
-			return false
+			return c.secure != nil && c.secure.hurries()
 		default:
 			return true
 		}
@@ -96,42 +109,27 @@ func (c *conn) failure(op string, errno syscall.Errno) error {
 	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError(op, errno)}
 }
 
-// Read waits for bytes. After an answer it yields the processor first, if that has helped recently: then the first
-// attempt to read often finds the next request, which saves a failed attempt and a wait.
-func (c *conn) Read(b []byte) (int, error) {
-	if c.socket == nil || len(b) == 0 {
-		return c.readSecure(b)
-	}
-	if len(c.buffered) > 0 {
+// Read waits for bytes.
+func (c *conn) Read(b []byte) (n int, err error) {
+	switch {
+	case c.socket == nil || len(b) == 0:
+		return c.Conn.Read(b)
+	case len(c.buffered) > 0:
 		return take(b, &c.buffered), nil
-	}
-	if c.requests.refused != nil {
+	case c.requests.refused != nil:
 		return 0, c.requests.refused
-	}
-	waited := false
-	if c.answered {
-		c.answered = false
-		if waited = c.yield.wait(); waited {
-			runtime.Gosched()
-		}
-	}
-	c.into, c.tries = b, 0
-	err := c.socket.Read(c.tryRead)
-	c.into = nil
-	if waited {
-		c.yield.learn(c.tries == 1)
+	case c.secure != nil:
+		n, err = c.secure.decrypt(b)
+	default:
+		n, err = c.pull(b)
 	}
 	switch {
-	case err != nil && c.claim.Load() == claimLeave:
-		return 0, io.EOF // the server ends its work on the connection, and calls Close
-	case err != nil: // deadline exceeded, or closed
-		return 0, err
-	case c.readErr != 0:
-		return 0, c.failure("read", c.readErr)
-	case c.n == 0:
-		return 0, io.EOF
+	case err == nil:
+		return c.inspect(b, n)
+	case c.claim.Load() == claimLeave:
+		err = io.EOF // the server ends its work on the connection, and calls Close
 	}
-	return c.inspect(b, c.n)
+	return 0, err
 }
 
 // take moves bytes from the front of from to b and returns their number.
@@ -146,11 +144,7 @@ func take(b []byte, from *[]byte) int {
 // inspect makes the framing checks of the first size bytes of b, which have just been read, and returns how many of them
 // the server may see.
 func (c *conn) inspect(b []byte, size int) (int, error) {
-	if f := c.owner.foresee; f != nil {
-		c.glanced = f.Glance(b[:size])
-	}
-	// A second read of a simple request means that it has a body after all. The handler closes such a connection.
-	if c.owner.pending == nil || c.requests.single != 0 && !c.idle || c.requests.simple(b[:size]) {
+	if c.owner.pending == nil {
 		return size, nil
 	}
 	n := c.requests.track(b[:size])
@@ -163,25 +157,76 @@ func (c *conn) inspect(b []byte, size int) (int, error) {
 	return n, nil
 }
 
+// pull waits for bytes from the socket.
+func (c *conn) pull(b []byte) (int, error) {
+	c.into = b
+	err := c.await(c.tryRead)
+	c.into = nil
+	return c.n, err
+}
+
 // read1 makes one attempt to read. It returns false to wait if no data is available yet.
-func (c *conn) read1(fd uintptr) bool {
+func (c *conn) read1(fd uintptr) bool { return c.attempt(fd, c.into) }
+
+// more waits for bytes from the socket and appends them to b, up to a total of most. While it waits, it holds no buffer.
+func (c *conn) more(b *[]byte, most int) error {
+	return c.await(func(fd uintptr) bool {
+		buf := headBuffers.Get().(*[mostHead]byte)
+		defer headBuffers.Put(buf)
+		done := c.attempt(fd, buf[:min(mostHead, most-len(*b))])
+		*b = append(*b, buf[:c.n]...)
+		return done
+	})
+}
+
+// await makes attempts to read until one is done. After an answer it yields the processor first, if that has helped recently: then the
+// first attempt often finds the next request, which saves a failed attempt and a wait.
+func (c *conn) await(try func(uintptr) bool) error {
+	waited := false
+	if c.answered {
+		c.answered = false
+		if waited = c.yield.wait(); waited {
+			runtime.Gosched()
+		}
+	}
+	c.n, c.tries = 0, 0
+	err := c.socket.Read(try)
+	if waited {
+		c.yield.learn(c.tries == 1)
+	}
+	switch {
+	case err != nil: // deadline exceeded, or closed
+	case c.readErr != 0:
+		err = c.failure("read", c.readErr)
+	case c.n == 0:
+		err = io.EOF
+	}
+	return err
+}
+
+// attempt makes one attempt to read into b, and reports whether the result is final. The reader of an idle connection claims it. A record
+// of TLS may take several reads, so the claim may be its own.
+func (c *conn) attempt(fd uintptr, b []byte) bool {
 	c.tries++
 	if c.idle && !c.claim.CompareAndSwap(0, claimRead) {
-		c.n, c.readErr = 0, 0 // it is being closed: report the end of the stream
-		return true
+		switch c.claim.Load() {
+		case claimRead:
+		case claimLeave:
+			c.n, c.readErr = 0, syscall.EAGAIN // crypto/tls forgets only temporary errors
+			return true
+		default:
+			c.n, c.readErr = 0, 0 // it is being closed: report the end of the stream
+			return true
+		}
 	}
 	for {
-		if c.n, c.readErr = receive(fd, c.into); c.readErr != syscall.EINTR {
+		if c.n, c.readErr = receive(fd, b); c.readErr != syscall.EINTR {
 			break
 		}
 	}
-	switch {
-	case !c.idle || c.n > 0:
-	case !c.claim.CompareAndSwap(claimRead, 0): // closed meanwhile, and no data came
+	if c.idle && c.n == 0 && !c.claim.CompareAndSwap(claimRead, 0) { // closed meanwhile, and no data came
 		c.claim.Store(0)
-		c.n, c.readErr = 0, 0 // report the end of the stream, so that the server closes it
-	default:
-		return c.readErr != syscall.EAGAIN
+		c.readErr = 0 // report the end of the stream, so that the server closes it
 	}
 	return c.readErr != syscall.EAGAIN
 }

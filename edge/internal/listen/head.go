@@ -2,8 +2,8 @@ package listen
 
 import (
 	"bytes"
+	"errors"
 	"sync"
-	"syscall"
 )
 
 // mostHead is how many bytes of a first request are buffered before the server gets the connection, even if the head is
@@ -13,11 +13,11 @@ const mostHead = 8 << 10
 // headBuffers holds the buffers for first reads.
 var headBuffers = sync.Pool{New: func() any { return new([mostHead]byte) }}
 
-// awaitHead waits for the first request and buffers it for Read. It returns when the request is complete, when the
+// awaitHead waits for a request and buffers it for Read. It returns when the request is complete, when the
 // server can start on what has arrived, or when no more arrives, which the next Read then reports too. It returns false
 // if nothing arrived. It also waits for a body, so that a slow body costs no more memory than its bytes.
 func (c *conn) awaitHead() bool {
-	if c.socket == nil && c.secure == nil {
+	if c.socket == nil {
 		return true
 	}
 	for tracked := 0; ; {
@@ -30,14 +30,11 @@ func (c *conn) awaitHead() bool {
 		if len(c.buffered) >= mostHead || !c.receiveHead() { // deadline, closed, or end of stream
 			break
 		}
+		if c.idle {
+			c.begin()
+		}
 	}
-	if len(c.buffered) == 0 {
-		return false
-	}
-	if f := c.owner.foresee; f != nil {
-		c.glanced = f.Glance(c.buffered)
-	}
-	return true
+	return len(c.buffered) > 0
 }
 
 // complete tracks the bytes of c.buffered from an index on, and reports whether the server can start on the request.
@@ -51,32 +48,26 @@ func (c *conn) complete(from int) bool {
 	return heads > 1 || heads == 1 && (!inBody || bytes.Contains(c.buffered, []byte("100-continue")))
 }
 
-// receiveHead waits for more bytes of the first request. It returns false if there are none.
+// receiveHead waits for more bytes of a request. It returns false if there are none. While it waits, it holds no buffer.
 func (c *conn) receiveHead() bool {
-	if c.secure != nil {
-		return c.secure.decrypt(&c.buffered)
+	w := c.secure
+	if w == nil {
+		return c.more(&c.buffered, mostHead) == nil
 	}
-	return more(c.socket, &c.buffered, mostHead)
-}
-
-// more waits for bytes and appends them to b, up to a total of most. It returns false after the deadline, an error or the
-// end of the stream, which the next read gets again.
-func more(socket syscall.RawConn, b *[]byte, most int) bool {
-	before := len(*b)
-	err := socket.Read(func(fd uintptr) bool {
+	for {
 		buf := headBuffers.Get().(*[mostHead]byte)
-		defer headBuffers.Put(buf)
-		for {
-			n, errno := receive(fd, buf[:min(mostHead, most-len(*b))])
-			switch errno {
-			case syscall.EINTR:
-				continue
-			case syscall.EAGAIN:
-				return false
-			}
-			*b = append(*b, buf[:n]...)
+		n, err := w.arrived(buf[:mostHead-len(c.buffered)])
+		c.buffered = append(c.buffered, buf[:n]...)
+		headBuffers.Put(buf)
+		if n > 0 {
 			return true
 		}
-	})
-	return err == nil && len(*b) > before
+		if errors.Is(err, errAgain) {
+			err = c.more(&w.ahead, maxHello)
+		}
+		if err != nil {
+			_ = w.ended(err)
+			return false
+		}
+	}
 }

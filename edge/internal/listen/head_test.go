@@ -22,7 +22,6 @@ func served(t *testing.T, limit int, read time.Duration) (addr string, l *listen
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
 	testkit.Must(t, err)
 	l = listen.New(raw, listen.Timeouts{Read: read, Write: time.Minute, Idle: time.Minute})
-	l.Foresee(new(blind))
 	l.AwaitHeads(limit)
 	ctx, stop := context.WithCancel(context.Background())
 	swept, over := make(chan error, 1), make(chan error, 1)
@@ -55,11 +54,6 @@ func pause(d time.Duration) { time.Sleep(d) }
 type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
-
-type blind struct{}
-
-func (*blind) Glance([]byte) uint64 { return 0 }
-func (*blind) Expect(uint64)        {}
 
 // A first request may arrive in pieces, together with others or with a body, or it may never arrive.
 func TestListener_first_requests(t *testing.T) {

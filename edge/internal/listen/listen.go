@@ -11,13 +11,13 @@
 // calls.
 //
 // A new connection uses almost no memory until the head of its first request is complete (see Listener.AwaitHeads). Simple
-// requests of visitors are answered without the server, by the goroutine that accepts them (see Listener.AnswerVisits).
-// The server can look at the bytes as they arrive and prefetch what it will need (see Foresee).
+// requests of visitors are answered without the server (see Listener.AnswerVisits).
 package listen
 
 import (
 	"errors"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -43,13 +43,12 @@ type Listener struct {
 	timeouts Timeouts
 	busyFor  time.Duration
 	now      atomic.Int64 // time of the last sweep
-	foresee  Foresight
 	clock    Clock
 	pending  *pending  // nil: Accept does not wait for requests
 	secure   *security // nil: no TLS
 	proxied  *proxied  // nil: no PROXY protocol
 	mu       sync.Mutex
-	isClosed bool
+	isClosed atomic.Bool
 	visits   []*visits // one for each socket; nil: the server answers all requests; set by the first Accept
 	conns    []*conn
 	scanned  int // the last index in conns that closeLongestIdle examined
@@ -94,10 +93,6 @@ func (l *Listener) State(of net.Conn, s fasthttp.ConnState) {
 		}
 		c.move(&c.writeBy, l.timeouts.Write, l.timeouts.Read)
 		c.claim.Store(0) // after writeBy: see closeIdle
-		if c.glanced != 0 {
-			l.foresee.Expect(c.glanced)
-			c.glanced = 0
-		}
 	case fasthttp.StateIdle:
 		c.idle = true
 		// The time for the request may have passed while its answer was computed, when nobody read. The connection is not overdue
@@ -148,13 +143,13 @@ func (l *Listener) wrap(raw net.Conn) (c *conn, err error) {
 	return c, nil
 }
 
-// Close closes all ports. Open connections stay open. Only the first call has an effect, and all return its error: the
-// server and the loops that accept connections both close the listener.
+// Close closes all ports, and the idle connections that the server does not have. Other connections stay open. Only the first call has an
+// effect, and all return its error: the server and the loops that accept connections both close the listener.
 func (l *Listener) Close() error {
 	l.closing.Do(func() {
 		l.mu.Lock()
-		l.isClosed = true
-		running := l.visits
+		l.isClosed.Store(true)
+		running, open := l.visits, slices.Clone(l.conns)
 		l.mu.Unlock()
 		for _, v := range running {
 			l.closed = errors.Join(l.closed, v.stop())
@@ -166,6 +161,11 @@ func (l *Listener) Close() error {
 		}
 		if l.secure != nil {
 			l.closed = errors.Join(l.closed, l.secure.ln.Close())
+		}
+		for _, c := range open {
+			if c.own && !c.served.Load() {
+				c.closeIdle()
+			}
 		}
 	})
 	return l.closed

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -145,21 +144,9 @@ func TestS2_listener_keeps_a_connection_after_a_slow_answer(t *testing.T) {
 	}
 }
 
-// watcher records the calls that it gets.
-type watcher struct{ glances, expected []string }
-
-func (w *watcher) Glance(b []byte) uint64 {
-	w.glances = append(w.glances, string(b))
-	return uint64(len(w.glances))
-}
-
-func (w *watcher) Expect(n uint64) { w.expected = append(w.expected, w.glances[n-1]) }
-
 func TestListener_reads_after_answers(t *testing.T) {
 	t.Parallel()
 	l, server, client := pair(t)
-	w := new(watcher)
-	l.Foresee(w)
 	b := make([]byte, 16)
 	// Often enough for the reader to yield, to learn whether yielding helps, and to try again.
 	for i := range 200 {
@@ -186,9 +173,6 @@ func TestListener_reads_after_answers(t *testing.T) {
 		if i > 0 {
 			l.State(server, fasthttp.StateIdle)
 		}
-	}
-	if len(w.glances) != 200 || !slices.Equal(w.glances, w.expected) {
-		t.Errorf("%d glances, %d expected", len(w.glances), len(w.expected))
 	}
 	_ = client.Close()
 	if _, err := server.Read(b); err != io.EOF {

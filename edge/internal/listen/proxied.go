@@ -48,16 +48,16 @@ func addrOf(c net.Conn) netip.Addr {
 
 // awaitProxy reads the PROXY header of a connection. It returns false if the connection must be closed.
 func (c *conn) awaitProxy(p *proxied) bool {
-	socket, b := c.socket, &c.buffered
+	b := &c.buffered
 	if c.secure != nil {
-		socket, b = c.secure.socket, &c.secure.ahead
+		b = &c.secure.ahead
 	}
 	trusted := p.trusted(addrOf(c))
 	for {
 		from, n, err := parseProxy(*b)
 		switch {
 		case errors.Is(err, errShortProxy):
-			if !more(socket, b, maxProxy) {
+			if c.more(b, maxProxy) != nil {
 				return false // as any connection that sends nothing
 			}
 		case errors.Is(err, errNoProxy):

@@ -207,11 +207,8 @@ func (w *wire) awaitHello() error {
 				return nil
 			}
 		}
-		if !more(w.socket, &w.ahead, maxHello) {
-			if w.conn.readBy.Load() == cut {
-				return os.ErrDeadlineExceeded
-			}
-			return io.EOF
+		if err := w.conn.more(&w.ahead, maxHello); err != nil {
+			return err
 		}
 	}
 }
@@ -251,7 +248,7 @@ func (w *wire) awaitAnswer() error {
 		}
 	}
 	place := s.unanswered.Push(w)
-	err := w.socket.Read(w.tryRead)
+	err := w.conn.more(&w.ahead, maxHello)
 	place.Leave()
 	s.waiting.Add(-1)
 	return err

@@ -3,6 +3,8 @@ package listen
 import (
 	"net"
 	"time"
+
+	"github.com/valyala/fasthttp"
 )
 
 // usualBusyFor is how long a connection stays at the server after an answer. The server needs some eight kilobytes of memory for each
@@ -19,10 +21,123 @@ const usualBusyFor = time.Second
 // goroutine at a time.
 type Answer func(c net.Conn, requests, out []byte, last bool) (answer []byte, used int, stays bool)
 
-// AnswerVisits lets the goroutine that accepts connections keep them and answer visits. A goroutine, a buffered reader, and the
-// registration with the runtime's poller would cost more than the answer. fresh returns an Answer for each such goroutine.
+// AnswerVisits lets the goroutines that accept connections keep them and answer visits. A goroutine, a buffered reader, and the
+// registration with the runtime's poller would cost more than the answer. Connections with TLS or with the PROXY protocol, and all on
+// systems other than Linux, have a goroutine each, which answers their visits without the server. fresh returns an Answer for each
+// goroutine that answers.
 //
 // All other requests go to the server, with their connection. The server loses the connection again when it has been idle for a
-// second. AnswerVisits has no effect on ports for TLS, with the PROXY protocol, and on systems other than Linux. Call it after
-// AwaitHeads and before Accept.
-func (l *Listener) AnswerVisits(fresh func() Answer) { l.pending.fresh = fresh }
+// second. Call AnswerVisits after AwaitHeads and before Accept.
+func (l *Listener) AnswerVisits(fresh func() Answer) {
+	l.pending.fresh = fresh
+	l.pending.answerers.New = func() any { return &answerer{answer: fresh()} }
+}
+
+// mostAnswers is how many bytes of answers are written at once, apart from the last answer. It bounds the memory for clients that do not
+// read.
+const mostAnswers = 32 << 10
+
+// mostKept is the size of a buffer that an idle connection keeps for its next request.
+const mostKept = 1 << 10
+
+// answerer answers visits, with its own memory.
+type answerer struct {
+	answer Answer
+	out    []byte
+}
+
+// all answers the requests of a packet in turn, up to the first one that is not simple, and up to mostAnswers. The answers are in a.out.
+// It returns the bytes that are left. If stays is false, the connection must be closed after the answers.
+func (a *answerer) all(c *conn, packet []byte, last bool) (rest []byte, stays bool) {
+	a.out, stays = a.out[:0], true
+	for stays && len(packet) > 0 && len(a.out) < mostAnswers {
+		out, used, open := a.answer(c, packet, a.out, last)
+		if used == 0 {
+			break
+		}
+		a.out, packet, stays = out, packet[used:], open
+	}
+	return packet, stays
+}
+
+// converse answers the visits of a connection that has a goroutine of its own. It returns true when a request comes that the server must
+// answer, which c.buffered begins with, and false when the connection must be closed.
+func (n newcomer) converse() bool {
+	c, l := n.conn, n.owner
+	for c.awaitHead() {
+		// A full buffer means that more bytes may have arrived.
+		if c.requests.refused != nil || !c.requests.tracker.Between() || len(c.buffered) >= mostHead {
+			return true
+		}
+		a := l.pending.answerers.Get().(*answerer)
+		rest, stays := a.all(c, c.buffered, l.isClosed.Load())
+		if len(a.out) == 0 {
+			l.pending.answerers.Put(a)
+			return true
+		}
+		c.move(&c.writeBy, l.timeouts.Write, l.timeouts.Read)
+		_, err := c.Write(a.out)
+		l.pending.answerers.Put(a)
+		if err != nil || !stays {
+			return false
+		}
+		n.place.Leave()
+		c.first, c.requests, c.buffered = false, requests{}, append(c.buffered[:0], rest...)
+		if len(rest) > 0 {
+			c.begin()
+			continue
+		}
+		if cap(c.buffered) > mostKept {
+			c.buffered = nil
+		}
+		l.State(c, fasthttp.StateIdle)
+		if l.isClosed.Load() { // Close may have come too early to see that the connection is idle
+			return false
+		}
+	}
+	return false
+}
+
+// begin starts the time of a request of which bytes have arrived.
+func (c *conn) begin() {
+	c.owner.State(c, fasthttp.StateActive)
+	c.first = true
+}
+
+// release takes an idle connection from the server, whose goroutine then calls Close. Without it, the server would keep several
+// kilobytes for each client that once made two requests in a row, for as long as the client stays.
+//
+// Any goroutine may call release. It does nothing if bytes of the next request have been read. If the client sends them now,
+// they stay in the kernel until the connection waits elsewhere.
+func (c *conn) release() {
+	if !c.served.Load() || !c.claim.CompareAndSwap(0, claimLeave) {
+		return
+	}
+	if c.writeBy.Load() != resting { // the next request had already begun
+		c.claim.CompareAndSwap(claimLeave, 0)
+		return
+	}
+	_ = c.Conn.SetReadDeadline(past) // ends the server's Read
+}
+
+// leave lets the connection wait outside the server instead of closing it, and reports whether it does.
+func (c *conn) leave() bool {
+	if c.requests.refused != nil || len(c.buffered) > 0 || !c.requests.tracker.Between() {
+		return false
+	}
+	if !c.own {
+		return c.park()
+	}
+	l := c.owner
+	l.mu.Lock() // also waits for the sweep that has called release
+	defer l.mu.Unlock()
+	if l.isClosed.Load() || c.readBy.Load() == cut || c.Conn.SetReadDeadline(time.Time{}) != nil {
+		return false
+	}
+	c.requests = requests{}
+	c.served.Store(false)
+	c.claim.Store(0)
+	l.pending.busy.Add(1)
+	go l.attend(newcomer{conn: c}, true)
+	return true
+}

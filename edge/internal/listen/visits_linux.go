@@ -27,14 +27,14 @@ const (
 // Sockets are plain file descriptors until the server needs a connection: see promote.
 type visits struct {
 	owner  *Listener
-	answer Answer
 	port   int      // the listening socket
 	poller *os.File // an epoll instance with port and the connections in idle
 	wait   syscall.RawConn
 	idle   *idleConns
 
 	// Used only by the goroutine of admit.
-	in, out []byte
+	answerer
+	in      []byte
 	conn    conn // stands for the connection whose request is answered
 	peer    net.TCPAddr
 	events  [64]unix.EpollEvent
@@ -75,8 +75,8 @@ func (l *Listener) newVisits(ln net.Listener) (*visits, error) {
 		return nil, errors.Join(os.NewSyscallError("epoll", err), unix.Close(port))
 	}
 	v := &visits{
-		owner: l, answer: l.pending.fresh(), port: port, poller: os.NewFile(uintptr(poller), "visits"), idle: newIdleConns(poller),
-		in: make([]byte, mostHead), ended: make(chan struct{}), backlog: true,
+		owner: l, answerer: answerer{answer: l.pending.fresh()}, port: port, poller: os.NewFile(uintptr(poller), "visits"),
+		idle: newIdleConns(poller), in: make([]byte, mostHead), ended: make(chan struct{}), backlog: true,
 	}
 	v.conn = conn{owner: l, from: &v.peer}
 	if v.wait, err = v.poller.SyscallConn(); err != nil {
@@ -275,16 +275,8 @@ func (v *visits) visit(k kept, packet []byte, last bool, now int64) {
 		v.promote(v.part(k), packet)
 		return
 	}
-	out, stays := v.out[:0], true
-	for stays && len(packet) > 0 {
-		more, used, open := v.answer(c, packet, out, last)
-		if used == 0 {
-			break
-		}
-		out, packet, stays = more, packet[used:], open
-	}
-	v.out = out
-	for len(out) > 0 {
+	packet, stays := v.all(c, packet, last)
+	for out := v.out; len(out) > 0; {
 		n, errno := send(uintptr(k.fd), out)
 		switch {
 		case errno == 0:
@@ -359,28 +351,8 @@ func (l *Listener) adopt(fd int) *conn {
 	return c
 }
 
-// release takes an idle connection from the server, whose goroutine then calls Close. Without it, the server would keep several
-// kilobytes for each client that once made two requests in a row, for as long as the client stays.
-//
-// Any goroutine may call release. It does nothing if bytes of the next request have been read. If the client sends them now,
-// they stay in the kernel until the connection is parked.
-func (c *conn) release() {
-	l := c.owner
-	if len(l.visits) == 0 || c.socket == nil || c.secure != nil || c.from != nil || !c.claim.CompareAndSwap(0, claimLeave) {
-		return
-	}
-	if c.writeBy.Load() != resting { // the next request had already begun
-		c.claim.CompareAndSwap(claimLeave, 0)
-		return
-	}
-	_ = c.Conn.SetReadDeadline(past) // ends the server's Read
-}
-
-// leave parks the connection instead of closing it, and reports whether it did.
-func (c *conn) leave() bool {
-	if c.requests.refused != nil || len(c.buffered) > 0 || !c.requests.tracker.Between() {
-		return false
-	}
+// park lets the connection wait in a loop, and reports whether it does.
+func (c *conn) park() bool {
 	fd, errno := -1, error(nil)
 	err := c.socket.Control(func(own uintptr) { fd, errno = unix.FcntlInt(own, unix.F_DUPFD_CLOEXEC, 0) })
 	if err != nil || errno != nil {

@@ -4,7 +4,7 @@ package listen
 
 import "net"
 
-// visits answers visits. On this system, the server answers all requests.
+// visits is a loop that answers visits. On this system, each connection has a goroutine.
 type visits struct{}
 
 func (*Listener) newVisits(net.Listener) (*visits, error) { return nil, nil }
@@ -15,5 +15,4 @@ func (*visits) expire(int64)   {}
 func (*visits) makeRoom() bool { return false }
 func (*visits) waiting() int   { return 0 }
 
-func (*conn) release()    {}
-func (*conn) leave() bool { return false }
+func (*conn) park() bool { return false }

@@ -6,29 +6,17 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"runtime"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
 // wire is the connection below crypto/tls. It reads and writes as conn does for connections without TLS. Its deadlines are
 // those of the conn, so crypto/tls cannot set any.
 type wire struct {
-	conn   *conn
-	socket syscall.RawConn
-	tls    *tls.Conn // nil before the ClientHello has arrived
-	name   string    // host name for which the connection was opened
-	ahead  []byte    // read before crypto/tls asked for it
-
-	tryRead, tryWrite func(uintptr) bool
-	into              []byte // arguments and results of the running Read
-	n                 int
-	readErr           syscall.Errno
-	tries             int
-	out               []byte // arguments and results of the running Write
-	written           int
-	writeErr          syscall.Errno
+	conn  *conn
+	tls   *tls.Conn // nil before the ClientHello has arrived
+	name  string    // host name for which the connection was opened
+	ahead []byte    // read before crypto/tls asked for it
 
 	// Of the handshake.
 	owner    *security
@@ -47,14 +35,6 @@ type wire struct {
 	writing        atomic.Bool // an answer is being written
 }
 
-// newWire returns the wire of a connection that is opened for TLS.
-func newWire(c *conn) *wire {
-	w := &wire{conn: c, socket: c.socket}
-	w.tryRead, w.tryWrite = w.read1, w.write1
-	c.socket, c.tryRead, c.tryWrite = nil, nil, nil
-	return w
-}
-
 // again is the error of a read that would have to wait. crypto/tls lets the reader try again, because it is temporary.
 type again struct{}
 
@@ -67,43 +47,13 @@ var (
 	errStalled           = errors.New("listen: the client does not read")
 )
 
-// readSecure is Read for a connection whose bytes crypto/tls decrypts.
-func (c *conn) readSecure(b []byte) (int, error) {
-	w := c.secure
-	if w == nil || len(b) == 0 {
-		return c.Conn.Read(b)
-	}
-	if len(c.buffered) > 0 {
-		return take(b, &c.buffered), nil
-	}
-	if c.requests.refused != nil {
-		return 0, c.requests.refused
-	}
-	waited := false
-	if c.answered {
-		c.answered = false
-		if waited = c.yield.wait(); waited {
-			runtime.Gosched()
-		}
-	}
-	w.tries = 0
+// decrypt waits for bytes that the client has encrypted.
+func (w *wire) decrypt(b []byte) (int, error) {
 	n, err := w.read(b)
-	if waited {
-		c.yield.learn(w.tries <= 1)
-	}
 	if err != nil {
-		// The bytes that were read, such as the client's last alert, are no request. Without this, Close would wait for the
-		// end of a request that never begins.
-		c.claim.CompareAndSwap(claimRead, 0)
-		if errors.Is(err, io.ErrUnexpectedEOF) { // closed without the alert close_notify, as many clients do
-			err = io.EOF
-		}
-		if err == io.EOF {
-			w.open.Store(false) // no last alert for a client that has left: its system would refuse it
-		}
-		return 0, err
+		err = w.ended(err)
 	}
-	return c.inspect(b, n)
+	return n, err
 }
 
 func (w *wire) read(b []byte) (n int, err error) {
@@ -118,96 +68,64 @@ func (w *wire) read(b []byte) (n int, err error) {
 	return 0, err
 }
 
-// writeSecure is Write for a connection whose bytes crypto/tls encrypts.
-func (c *conn) writeSecure(b []byte) (int, error) {
-	w := c.secure
-	if w == nil {
-		return c.Conn.Write(b)
+// ended returns the error of a read as the server needs it.
+func (w *wire) ended(err error) error {
+	// The bytes that were read, such as the client's last alert, are no request. Without this, Close would wait for the
+	// end of a request that never begins.
+	w.conn.claim.CompareAndSwap(claimRead, 0)
+	if errors.Is(err, io.ErrUnexpectedEOF) { // closed without the alert close_notify, as many clients do
+		err = io.EOF
 	}
+	if err == io.EOF {
+		w.open.Store(false) // no last alert for a client that has left: its system would refuse it
+	}
+	return err
+}
+
+// arrived decrypts what has arrived, as far as b has room. The error is errAgain if more must arrive before there is anything.
+func (w *wire) arrived(b []byte) (n int, err error) {
+	w.instant = true
+	for n < len(b) && err == nil {
+		var size int
+		size, err = w.read(b[n:])
+		n += size
+	}
+	w.instant = false
+	if n > 0 {
+		return n, nil // as in read
+	}
+	return 0, err
+}
+
+// encrypt waits until the kernel has accepted all bytes, encrypted.
+func (w *wire) encrypt(b []byte) (int, error) {
 	w.writing.Store(true)
 	n, err := w.tls.Write(b)
 	w.writing.Store(false)
-	if err == nil && c.mark != 0 {
-		c.took()
-	}
 	return n, err
-}
-
-// decrypt waits for bytes of the first request and appends them to b. It returns false if there are none. While it waits,
-// it holds no buffer.
-func (w *wire) decrypt(b *[]byte) bool {
-	w.instant = true
-	defer func() { w.instant = false }()
-	for {
-		buf := headBuffers.Get().(*[mostHead]byte)
-		n, err := w.read(buf[:mostHead-len(*b)])
-		*b = append(*b, buf[:n]...)
-		headBuffers.Put(buf)
-		switch {
-		case n > 0:
-			return true
-		case !errors.Is(err, errAgain) || !more(w.socket, &w.ahead, maxHello):
-			return false
-		}
-	}
 }
 
 // Read waits for bytes from the client.
 func (w *wire) Read(b []byte) (int, error) {
-	if len(w.ahead) > 0 {
-		return take(b, &w.ahead), nil
-	}
-	if w.instant {
-		return 0, errAgain
-	}
-	w.into = b
-	var err error
-	if w.shaking {
-		w.leave()
-		err = w.awaitAnswer()
-	} else {
-		err = w.socket.Read(w.tryRead)
-	}
-	w.into = nil
 	switch {
-	case err != nil: // deadline exceeded, or closed
+	case len(w.ahead) > 0:
+		return take(b, &w.ahead), nil
+	case w.instant:
+		return 0, errAgain
+	case !w.shaking:
+		return w.conn.pull(b)
+	}
+	w.leave()
+	if err := w.awaitAnswer(); err != nil {
 		return 0, err
-	case w.readErr != 0:
-		return 0, w.conn.failure("read", w.readErr)
-	case w.n == 0:
-		return 0, io.EOF
 	}
-	if w.shaking {
-		if w.received += w.n; w.received > maxHello {
-			return 0, errOversized
-		}
-		if err := w.enter(); err != nil {
-			return 0, err
-		}
+	if w.received += len(w.ahead); w.received > maxHello {
+		return 0, errOversized
 	}
-	return w.n, nil
-}
-
-// read1 makes one attempt to read. It returns false to wait if no data is available yet. As in conn.read1, the reader of
-// an idle connection claims it. A record may take several reads, so the claim may be its own.
-func (w *wire) read1(fd uintptr) bool {
-	c := w.conn
-	w.tries++
-	if c.idle && !c.claim.CompareAndSwap(0, claimRead) && c.claim.Load() != claimRead {
-		w.n, w.readErr = 0, 0 // it is being closed: report the end of the stream
-		return true
+	if err := w.enter(); err != nil {
+		return 0, err
 	}
-	for {
-		if w.n, w.readErr = receive(fd, w.into); w.readErr != syscall.EINTR {
-			break
-		}
-	}
-	if c.idle && w.n <= 0 && !c.claim.CompareAndSwap(claimRead, 0) { // closed meanwhile, and no data came
-		c.claim.Store(0)
-		w.n, w.readErr = 0, 0 // report the end of the stream, so that the server closes it
-		return true
-	}
-	return w.readErr != syscall.EAGAIN
+	return take(b, &w.ahead), nil
 }
 
 // Write waits until the kernel has accepted all bytes.
@@ -215,39 +133,15 @@ func (w *wire) Write(b []byte) (int, error) {
 	if w.shaking && w.alert != 0 && len(b) == 7 && b[0] == 21 { // an alert before encryption begins
 		b = []byte{b[0], b[1], b[2], b[3], b[4], b[5], w.alert}
 	}
-	w.out, w.written = b, 0
-	err := w.socket.Write(w.tryWrite)
-	w.out = nil
-	switch {
-	case err != nil: // deadline exceeded, or closed
-		return w.written, err
-	case w.writeErr == syscall.EAGAIN:
-		return w.written, errStalled
-	case w.writeErr != 0:
-		return w.written, w.conn.failure("write", w.writeErr)
-	}
-	return w.written, nil
+	return w.conn.push(b)
 }
 
-// write1 writes as much as the send buffer has room for. It returns false to wait for more room.
-func (w *wire) write1(fd uintptr) bool {
-	for len(w.out) > 0 {
-		var n int
-		switch n, w.writeErr = send(fd, w.out); w.writeErr {
-		case 0, syscall.EINTR:
-			w.written += n
-			w.out = w.out[n:]
-		case syscall.EAGAIN:
-			if w.shaking {
-				w.leave()
-			}
-			return w.brief.Load() || w.closing.Load()
-		default:
-			return true
-		}
+// hurries reports whether a write must not wait for the client. A handshake that waits gives its turn to another one.
+func (w *wire) hurries() bool {
+	if w.shaking {
+		w.leave()
 	}
-	w.writeErr = 0
-	return true
+	return w.brief.Load() || w.closing.Load()
 }
 
 // bye tells the client that the connection is being closed, as far as that takes no time.

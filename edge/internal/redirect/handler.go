@@ -205,7 +205,6 @@ func (w *work) Crawler() bool { return w.Agent().Preview }
 // Serve answers one request.
 func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 	defer h.rescue(ctx)
-	exact(ctx)
 	header := &ctx.Request.Header
 	t := split(header.RequestURI())
 	if h.deps.Hosts != nil {

@@ -55,7 +55,10 @@ func (h *Handler) atHost(ctx *fasthttp.RequestCtx, host *hosts.Host, name string
 	case host == nil:
 		return false
 	case secure:
-		h.setHSTS(ctx, host)
+		var buf [32]byte
+		if age := h.appendHSTS(buf[:0], host); len(age) > 0 {
+			ctx.Response.Header.SetCanonical(nameHSTS, age)
+		}
 	case h.cfg.TLS && host.Certificate != nil && !h.behindTLS(ctx.Conn(), ctx.Request.Header.RawHeaders()):
 		h.upgrade(ctx, host, t)
 		return true
@@ -139,16 +142,16 @@ func ownHSTS(cfg *Config) []byte {
 	return strconv.AppendInt([]byte("max-age="), cfg.HSTS, 10)
 }
 
-// setHSTS tells browsers to use https for the host from now on, if its owner wants that.
-func (h *Handler) setHSTS(ctx *fasthttp.RequestCtx, host *hosts.Host) {
-	if host.Domain == 0 && h.hsts != nil {
-		ctx.Response.Header.SetCanonical(nameHSTS, h.hsts)
+// appendHSTS appends the value of Strict-Transport-Security, which tells browsers to use https for the host from now on. It appends nothing
+// if the owner of the host does not want that.
+func (h *Handler) appendHSTS(b []byte, host *hosts.Host) []byte {
+	if host.HSTS > 0 {
+		return strconv.AppendInt(append(b, "max-age="...), host.HSTS, 10)
 	}
-	if host.HSTS <= 0 {
-		return
+	if host.Domain == 0 {
+		b = append(b, h.hsts...)
 	}
-	var buf [32]byte
-	ctx.Response.Header.SetCanonical(nameHSTS, strconv.AppendInt(append(buf[:0], "max-age="...), host.HSTS, 10))
+	return b
 }
 
 // behindTLS reports whether a trusted proxy says that the visitor has used https.

@@ -30,7 +30,6 @@ var Timeouts = listen.Timeouts{Read: 5 * time.Second, Write: 10 * time.Second, I
 // The server does not normalize header names. That would cost more than the handler's one case-insensitive comparison
 // per line.
 func NewServer(h *Handler, l *listen.Listener) *fasthttp.Server {
-	l.Foresee(foresight{h})
 	l.Clock(h.latency)
 	limit := conns.Max(cmp.Or(h.cfg.MaxConnections, defaultConnections))
 	l.AwaitHeads(limit)

@@ -13,13 +13,14 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// visits answers simple requests for links in the loop of a port: see listen.Answer. A redirect needs neither the server's parser nor
+// visits answers simple requests for links without the server: see listen.Answer. A redirect needs neither the server's parser nor
 // its response. All other answers are those of the server, with the same bytes. The values are reused, so an answer does not allocate.
 type visits struct {
 	handler *Handler
 	work    work
 	head    []byte // the request that is answered
-	id      uint64 // of the loop: each has counters and a lane of its own, so loops do not contend
+	hsts    []byte // value of Strict-Transport-Security; empty: none
+	id      uint64 // each has counters and a lane of its own, so loops do not contend
 	serial  uint64 // of the request
 	ids     uint64 // a request's id is this and its serial
 	date    []byte // the header line for second
@@ -87,10 +88,15 @@ func (v *visits) Answer(c net.Conn, requests, out []byte, last bool) (answer []b
 // else tPage, which stands for all other answers.
 func (v *visits) find(t *target) (e table.Entry, outcome uint32) {
 	h, w := v.handler, &v.work
+	v.hsts = v.hsts[:0]
 	if h.deps.Hosts != nil {
 		host := h.deps.Hosts.Lookup(w.host)
-		if host != nil && (host.Withdrawn || h.cfg.TLS && host.Certificate != nil) {
+		switch name, secure := listen.Secured(w.conn); {
+		case secure && (host == nil || host.Name != name),
+			host != nil && (host.Withdrawn || !secure && h.cfg.TLS && host.Certificate != nil):
 			return e, tPage
+		case secure:
+			v.hsts = h.appendHSTS(v.hsts, host)
 		}
 		t.take(host)
 	}
@@ -113,7 +119,8 @@ func (v *visits) find(t *target) (e table.Entry, outcome uint32) {
 func (v *visits) redirect(out []byte, stays bool) []byte {
 	w := &v.work
 	out = append(append(out, statusLine(w.status)...), v.dateLine()...)
-	out = append(append(append(out, "Content-Length: 0\r\n"...), w.lines()...), ": "...)
+	out = v.hstsLine(append(out, "Content-Length: 0"...))
+	out = append(append(append(out, "\r\n"...), w.lines()...), ": "...)
 	begin := len(out)
 	out = append(out, w.target...)
 	oneLine(out[begin:])
@@ -121,6 +128,13 @@ func (v *visits) redirect(out []byte, stays bool) []byte {
 		out = append(append(append(append(out, "\r\n"...), nameSetCookie...), ": "...), w.cookie...)
 	}
 	return end(out, stays)
+}
+
+func (v *visits) hstsLine(out []byte) []byte {
+	if len(v.hsts) > 0 {
+		out = append(append(append(append(out, "\r\n"...), nameHSTS...), ": "...), v.hsts...)
+	}
+	return out
 }
 
 // oneLine replaces line breaks by spaces, as the server does. Control planes refuse destinations with line breaks; an edge must not depend
@@ -148,7 +162,7 @@ func (v *visits) missing(out []byte, t *target, stays bool) []byte {
 		body, media, policy = r.html, typeHTML, h.pages.policy
 	}
 	out = append(append(append(out, "HTTP/1.1 404 Not Found\r\n"...), v.dateLine()...), "Content-Type: "...)
-	out = strconv.AppendInt(append(append(out, media...), "\r\nContent-Length: "...), int64(len(body)), 10)
+	out = v.hstsLine(strconv.AppendInt(append(append(out, media...), "\r\nContent-Length: "...), int64(len(body)), 10))
 	out = append(append(append(append(out, "\r\n"...), fixedName...), ": "...), policy...)
 	out = append(append(append(out, "\r\n"...), nameID...), ": "...)
 	var buf [16]byte
@@ -204,6 +218,9 @@ func (v *visits) parse(r *request) *fasthttp.RequestCtx {
 	v.in.Reset(&v.reader)
 	if err := ctx.Request.Header.Read(v.in); err != nil || v.in.Buffered() > 0 || v.reader.Len() > 0 {
 		panic("BUG: the server does not accept a simple request")
+	}
+	if len(v.hsts) > 0 {
+		ctx.Response.Header.SetCanonical(nameHSTS, v.hsts)
 	}
 	return ctx
 }

@@ -3,10 +3,12 @@ package redirect_test
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -49,6 +51,7 @@ var secret = sync.OnceValue(func() string {
 type world struct {
 	t       *testing.T
 	addr    string
+	secure  string // address of the port for TLS, whose connections are for sho.rt
 	handler *redirect.Handler
 	table   *table.Table
 	spool   *spool.Spool
@@ -83,6 +86,13 @@ func newWorldWith(t *testing.T, timeouts listen.Timeouts, links []link.Record, a
 	l := listen.New(raw, timeouts)
 	server := redirect.NewServer(h, l)
 	w.addr = raw.Addr().String()
+	secure, err := net.Listen("tcp", "127.0.0.1:0")
+	testkit.Must(t, err)
+	w.secure = secure.Addr().String()
+	l.Secure(secure, listen.TLS{
+		Config: &tls.Config{Certificates: certificates(), DynamicRecordSizingDisabled: true},
+		Hello:  func(*tls.ClientHelloInfo) (string, *tls.Config, error) { return "sho.rt", nil, nil },
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	group.Go(func() { _ = l.Run(ctx) })
@@ -97,6 +107,13 @@ func newWorldWith(t *testing.T, timeouts listen.Timeouts, links []link.Record, a
 	})
 	return w
 }
+
+// certificates are those of a test server.
+var certificates = sync.OnceValue(func() []tls.Certificate {
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	return s.TLS.Certificates
+})
 
 func newTable(t testing.TB, links []link.Record) *table.Table {
 	t.Helper()
