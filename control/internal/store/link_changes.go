@@ -158,14 +158,7 @@ func (c Conn) EachRevision(ctx context.Context, f func(ref LinkRef, revision uin
 
 // FullLink reads one link with its rules and variants, or returns ErrNotFound.
 func (c Conn) FullLink(ctx context.Context, id string) (Link, error) {
-	list, err := c.links(ctx, `urls.id = ?`, "", id)
-	if err == nil && len(list) == 0 {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return Link{}, err
-	}
-	return list[0], nil
+	return first(c.links(ctx, `urls.id = ?`, "", id))
 }
 
 // FullLinks reads the full links that exist, ordered by number. Call it inside a View, so that links, rules and
