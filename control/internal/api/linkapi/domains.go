@@ -230,9 +230,7 @@ func (s *server) registerDomains() {
 	s.registerCertificates()
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteDomain", "Delete a domain without links").
 		About("Deletes a domain that has no links. Edges stop serving it within seconds.").Fails(http.StatusConflict),
-		func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
-			return nil, s.Domains.Delete(ctx, kit.Principal(ctx), in.ID)
-		})
+		kit.Delete(s.Domains.Delete))
 }
 
 func (s *server) registerSuspensions() {
@@ -278,7 +276,5 @@ func (s *server) registerCertificates() {
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}/certificate", "deleteCertificate", "Delete an uploaded certificate").
 		About("If the service orders certificates, the uploaded one stays in use until there is another one; otherwise the domain has no TLS "+
 			"from now on. Without an uploaded certificate nothing changes."),
-		func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
-			return nil, s.Domains.RemoveUpload(ctx, kit.Principal(ctx), in.ID)
-		})
+		kit.Delete(s.Domains.RemoveUpload))
 }

@@ -52,9 +52,7 @@ func (s *server) registerImports() {
 		})
 	kit.Handle(s.Kit, importEndpoint(http.MethodDelete, "/{id}", "deleteImport", "Delete an import; its links stay").
 		About("Deletes the import and its file. A running import gets 409.").Fails(http.StatusConflict),
-		func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
-			return nil, s.Imports.Delete(ctx, kit.Principal(ctx), in.ID)
-		})
+		kit.Delete(s.Imports.Delete))
 	preview := importEndpoint(http.MethodPost, "/{id}/dry-run", "previewImport", "Check all rows of an import and change nothing").
 		About("Checks every row like a new link, and its slug and externalId against the file and the saved links. It does not ask the " +
 			"operator's check service. An import that was started gets 409.").
