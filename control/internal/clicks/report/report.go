@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -151,14 +150,7 @@ func (a Ask) bots() analytics.Bots {
 
 // link returns a link that the caller may see.
 func (s *Service) link(ctx context.Context, p auth.Principal, id string) (store.Link, error) {
-	u, err := s.store.LinkByID(ctx, id)
-	switch {
-	case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(u.Workspace):
-		return store.Link{}, problem.Missing("URL")
-	case err != nil:
-		return store.Link{}, fmt.Errorf("find the link of a report: %w", err)
-	}
-	return u, nil
+	return auth.Visible("URL", func(u *store.Link) bool { return p.Sees(u.Workspace) })(s.store.LinkByID(ctx, id))
 }
 
 // linkAndPeriod returns what a report on one link is about.

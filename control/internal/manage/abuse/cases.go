@@ -39,13 +39,7 @@ func (s *Service) Case(ctx context.Context, p auth.Principal, id string) (store.
 }
 
 func found(c store.AbuseCase, err error) (store.AbuseCase, error) {
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return c, problem.Missing("Report")
-	case err != nil:
-		return c, fmt.Errorf("read an abuse case: %w", err)
-	}
-	return c, nil
+	return c, auth.Missing("Report", err)
 }
 
 // Dismiss closes an open case without a consequence. If a check suspended the link, the suspension is lifted, and the check

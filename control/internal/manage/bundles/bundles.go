@@ -8,7 +8,6 @@ package bundles
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -211,10 +210,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input, urlIDs
 		}
 		return audit.Append(ctx, tx, e)
 	})
-	if err != nil {
-		return Bundle{}, fmt.Errorf("create bundle: %w", err)
-	}
-	return out, nil
+	return out, problem.Doing("create bundle", err)
 }
 
 // Get reads a bundle.
@@ -262,15 +258,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]Bundle
 // visible wraps a store call that returns a bundle. It returns the same error for a missing bundle and for a bundle
 // that the caller may not see.
 func visible(p auth.Principal) func(store.Bundle, error) (store.Bundle, error) {
-	return func(b store.Bundle, err error) (store.Bundle, error) {
-		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(b.Workspace):
-			return store.Bundle{}, problem.Missing("Bundle")
-		case err != nil:
-			return store.Bundle{}, fmt.Errorf("read bundle: %w", err)
-		}
-		return b, nil
-	}
+	return auth.Visible("Bundle", func(b *store.Bundle) bool { return p.Sees(b.Workspace) })
 }
 
 func read(ctx context.Context, c store.Conn, p auth.Principal, b store.Bundle) (Bundle, error) {
@@ -385,8 +373,5 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "BUNDLE_DELETED", EntityType: "bundle", EntityID: id,
 			Workspace: b.Workspace, Old: fields(&b)})
 	})
-	if err != nil {
-		return fmt.Errorf("delete bundle: %w", err)
-	}
-	return nil
+	return problem.Doing("delete bundle", err)
 }

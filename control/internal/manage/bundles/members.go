@@ -58,10 +58,7 @@ func (s *Service) add(ctx context.Context, p auth.Principal, id, field string, u
 		}
 		return audit.Append(ctx, tx, entry)
 	})
-	if err != nil {
-		return Bundle{}, fmt.Errorf("add to bundle: %w", err)
-	}
-	return out, nil
+	return out, problem.Doing("add to bundle", err)
 }
 
 // LockLinks locks links. It fails and names the missing ids unless the caller may see all of them.

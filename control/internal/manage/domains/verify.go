@@ -24,10 +24,7 @@ func (s *Service) Verify(ctx context.Context, p auth.Principal, id string) (stor
 	if problem.Is(err, problem.NotFound) {
 		return store.Domain{}, err
 	}
-	if err != nil {
-		return store.Domain{}, fmt.Errorf("verify domain: %w", err)
-	}
-	return d, nil
+	return d, problem.Doing("verify domain", err)
 }
 
 // check asks DNS and stores what it found. userID is who asked; "" is the service itself.
@@ -38,10 +35,8 @@ func (s *Service) check(ctx context.Context, userID string, d *store.Domain) (af
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		before, err := tx.LockDomain(ctx, d.ID)
-		if errors.Is(err, store.ErrNotFound) {
-			return problem.Missing("Domain")
-		} else if err != nil {
-			return err
+		if err != nil {
+			return auth.Missing("Domain", err)
 		}
 		held, reserved, err := tx.HostnameHeld(ctx, before.Hostname, before.Num, before.Workspace, s.now())
 		if err != nil {

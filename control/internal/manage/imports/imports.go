@@ -11,7 +11,6 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -179,15 +178,7 @@ func entry(userID, action string, before, after *store.Import) audit.Entry {
 // visible wraps a store call that returns an import. It returns the same error for a missing import and for an import that
 // the caller may not see.
 func visible(p auth.Principal) func(store.Import, error) (store.Import, error) {
-	return func(i store.Import, err error) (store.Import, error) {
-		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(i.Workspace):
-			return store.Import{}, problem.Missing("Import")
-		case err != nil:
-			return store.Import{}, fmt.Errorf("read import: %w", err)
-		}
-		return i, nil
-	}
+	return auth.Visible("Import", func(i *store.Import) bool { return p.Sees(i.Workspace) })
 }
 
 // Get reads one import.
@@ -220,20 +211,14 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		}
 		return audit.Append(ctx, tx, entry(p.UserID, "IMPORT_DELETED", &i, nil))
 	})
-	if err != nil {
-		return fmt.Errorf("delete import: %w", err)
-	}
-	return nil
+	return problem.Doing("delete import", err)
 }
 
 // open reads and parses the file of an import.
 func (s *Service) open(ctx context.Context, i *store.Import) (*table, error) {
 	packed, err := s.store.ImportContent(ctx, i.Num)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, problem.Missing("Import") // it was deleted meanwhile
-	}
 	if err != nil {
-		return nil, fmt.Errorf("read the file of an import: %w", err)
+		return nil, auth.Missing("Import", err) // it may be deleted meanwhile
 	}
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {

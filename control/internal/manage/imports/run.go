@@ -260,10 +260,7 @@ func (s *Service) end(ctx context.Context, i *store.Import, reason string) error
 		}
 		return audit.Append(ctx, tx, entry(i.UserID, "IMPORT_FAILED", &held, i))
 	})
-	if err != nil {
-		return fmt.Errorf("end an import: %w", err)
-	}
-	return nil
+	return problem.Doing("end an import", err)
 }
 
 // Sweep deletes imports that have been kept long enough.

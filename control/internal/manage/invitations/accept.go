@@ -187,7 +187,7 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, p auth.Principal, id
 	}
 	w, err := tx.WorkspaceRow(ctx, out.User.ID, i.Workspace)
 	if err != nil {
-		return missing(err)
+		return auth.Missing("Workspace", err)
 	}
 	out.WorkspaceID, out.Role = w.ID, i.Role
 	log = append(log, entry(out.User.ID, "INVITATION_ACCEPTED", i), audit.Entry{

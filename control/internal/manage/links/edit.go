@@ -57,10 +57,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 			New: Fields(&u)}
 		return audit.Append(ctx, tx, append([]audit.Entry{created}, bundled...)...)
 	})
-	if err != nil {
-		return store.Link{}, fmt.Errorf("create link: %w", err)
-	}
-	return u, nil
+	return u, problem.Doing("create link", err)
 }
 
 // checked is draft with the checks that need the store or the operator's check service.
@@ -109,10 +106,7 @@ func (s *Service) hash(ctx context.Context, p auth.Principal, password *string) 
 	}
 	defer slot.Leave()
 	h, err := s.passwords.Hash(ctx, *password)
-	if err != nil {
-		return "", fmt.Errorf("hash a link's password: %w", err)
-	}
-	return h, nil
+	return h, problem.Doing("hash a link's password", err)
 }
 
 // insert inserts links. It draws a new slug for a link whose generated slug is taken. A link whose chosen slug or external

@@ -97,15 +97,7 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (store.L
 // Visible wraps a store call that returns a link. It returns the same error for a missing link and for a link that the
 // caller may not see.
 func Visible(p auth.Principal) func(store.Link, error) (store.Link, error) {
-	return func(u store.Link, err error) (store.Link, error) {
-		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(u.Workspace):
-			return store.Link{}, problem.Missing("URL")
-		case err != nil:
-			return store.Link{}, fmt.Errorf("read link: %w", err)
-		}
-		return u, nil
-	}
+	return auth.Visible("URL", func(u *store.Link) bool { return p.Sees(u.Workspace) })
 }
 
 // Query selects a page of links.

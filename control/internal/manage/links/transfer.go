@@ -71,12 +71,7 @@ func receiver(ctx context.Context, tx *store.Tx, p auth.Principal, name string) 
 	case w.Num == p.Workspace.Num && !p.SeesAll():
 		return w, here
 	}
-	if err := tx.HoldWorkspace(ctx, w.Num); errors.Is(err, store.ErrNotFound) {
-		return w, problem.Missing("Workspace") // it was deleted meanwhile
-	} else if err != nil {
-		return w, fmt.Errorf("hold the workspace: %w", err)
-	}
-	return w, nil
+	return w, auth.Missing("Workspace", tx.HoldWorkspace(ctx, w.Num)) // it may be deleted meanwhile
 }
 
 // transfer moves locked links to a workspace that is held, and tells both sides.

@@ -91,10 +91,7 @@ func (s *Service) begin(ctx context.Context, userID, sessionID string) (challeng
 			Challenge: auth.Digest(challenge), UserID: userID, SessionID: sessionID, ExpiresAt: s.cfg.Now().Add(PendingFor).UnixMilli(),
 		})
 	})
-	if err != nil {
-		return "", fmt.Errorf("store challenge: %w", err)
-	}
-	return challenge, nil
+	return challenge, problem.Doing("store challenge", err)
 }
 
 // take ends a ceremony and reports whether the challenge is of one. It commits, so that a challenge is used up even if
@@ -104,10 +101,7 @@ func (s *Service) take(ctx context.Context, challenge, userID, sessionID string)
 		known, err = tx.TakePasskeyCeremony(ctx, auth.Digest(challenge), userID, sessionID, s.cfg.Now().UnixMilli())
 		return err
 	})
-	if err != nil {
-		return false, fmt.Errorf("look up challenge: %w", err)
-	}
-	return known, nil
+	return known, problem.Doing("look up challenge", err)
 }
 
 // session is a ceremony in the library's terms. The challenge has been taken.

@@ -8,7 +8,6 @@ package routing
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -117,11 +116,4 @@ func need[T any](field string, in *T, v *problem.Fields) {
 	if in == nil {
 		v.Add(field, "is required")
 	}
-}
-
-func wrap(doing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", doing, err)
 }

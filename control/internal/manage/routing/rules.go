@@ -180,7 +180,7 @@ func (s *Service) CreateRule(ctx context.Context, p auth.Principal, urlID string
 		}
 		return audited{"ROUTING_RULE_CREATED", "routing_rule", r.ID, nil, links.RuleFields(&r)}, tx.InsertRule(ctx, &r)
 	})
-	return r, wrap("create routing rule", err)
+	return r, problem.Doing("create routing rule", err)
 }
 
 // newRule writes the input to a rule that does not exist yet.
@@ -261,12 +261,12 @@ func (s *Service) UpdateRule(ctx context.Context, p auth.Principal, urlID, id st
 		r.UpdatedAt = store.Now()
 		return entry, tx.UpdateRule(ctx, &r)
 	})
-	return r, wrap("update routing rule", err)
+	return r, problem.Doing("update routing rule", err)
 }
 
 // DeleteRule removes a rule. Deleting the last one turns smart routing off.
 func (s *Service) DeleteRule(ctx context.Context, p auth.Principal, urlID, id string) error {
-	return wrap("delete routing rule", s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
+	return problem.Doing("delete routing rule", s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
 		r, err := foundRule(tx.Rule(ctx, urlID, id))
 		if err != nil {
 			return audited{}, err
@@ -330,10 +330,7 @@ func (s *Service) Rules(ctx context.Context, p auth.Principal, urlID string) (Ru
 }
 
 func foundRule(r store.Rule, err error) (store.Rule, error) {
-	if errors.Is(err, store.ErrNotFound) {
-		return r, problem.Missing("Routing rule")
-	}
-	return r, wrap("read routing rule", err)
+	return r, auth.Missing("Routing rule", err)
 }
 
 // Settings lists the routing settings that a request changes. Nil fields keep their value; "" clears DefaultURL.
@@ -369,7 +366,7 @@ func (s *Service) Configure(ctx context.Context, p auth.Principal, urlID string,
 		}
 		return audited{"URL_UPDATED", "url", urlID, before, settingsFields(u)}, nil
 	}, &after)
-	return after, wrap("change routing settings", err)
+	return after, problem.Doing("change routing settings", err)
 }
 
 func settingsFields(u *store.Link) map[string]any {

@@ -68,7 +68,7 @@ func (s *Service) CreateVariant(ctx context.Context, p auth.Principal, urlID str
 		}
 		return audited{"VARIANT_CREATED", "variant", variant.ID, nil, links.VariantFields(&variant)}, tx.InsertVariant(ctx, &variant)
 	})
-	return variant, wrap("create variant", err)
+	return variant, problem.Doing("create variant", err)
 }
 
 // newVariant writes the input to a variant that does not exist yet.
@@ -113,12 +113,12 @@ func (s *Service) UpdateVariant(ctx context.Context, p auth.Principal, urlID, id
 		}
 		return entry, offIfNoneActive(ctx, tx, u)
 	})
-	return variant, wrap("update variant", err)
+	return variant, problem.Doing("update variant", err)
 }
 
 // DeleteVariant removes a variant. When it leaves no active variant, A/B testing goes off.
 func (s *Service) DeleteVariant(ctx context.Context, p auth.Principal, urlID, id string) error {
-	return wrap("delete variant", s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
+	return problem.Doing("delete variant", s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
 		variant, err := foundVariant(tx.Variant(ctx, urlID, id))
 		if err != nil {
 			return audited{}, err
@@ -198,10 +198,7 @@ func (s *Service) Variants(ctx context.Context, p auth.Principal, urlID string) 
 }
 
 func foundVariant(v store.Variant, err error) (store.Variant, error) {
-	if errors.Is(err, store.ErrNotFound) {
-		return v, problem.Missing("Variant")
-	}
-	return v, wrap("read variant", err)
+	return v, auth.Missing("Variant", err)
 }
 
 // SetWeights gives variants of a link the weights of an experiment, by id, in a transaction that has locked the link. The change

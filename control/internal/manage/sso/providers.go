@@ -82,14 +82,7 @@ func (s *Service) Provider(ctx context.Context, p auth.Principal, slug string) (
 		return Provider{}, err
 	}
 	row, err := s.store.OIDCProviderBySlug(ctx, slug)
-	return s.shown(row), missing(err)
-}
-
-func missing(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return problem.Missing("Identity provider")
-	}
-	return err
+	return s.shown(row), auth.Missing("Identity provider", err)
 }
 
 // Create adds a provider. If the slug is in use, the error is a Conflict.
@@ -141,7 +134,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, slug string, in 
 	}
 	row, err := s.store.OIDCProviderBySlug(ctx, slug)
 	if err != nil {
-		return Provider{}, missing(err)
+		return Provider{}, auth.Missing("Identity provider", err)
 	}
 	// Validate before the transaction, because DNS lookups take time.
 	var v problem.Fields
@@ -154,7 +147,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, slug string, in 
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		if row, err = tx.LockOIDCProvider(ctx, slug); err != nil {
-			return missing(err)
+			return auth.Missing("Identity provider", err)
 		}
 		old := logged(row)
 		s.put(in, &row)
@@ -178,7 +171,7 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, slug string) err
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
 		row, err := tx.LockOIDCProvider(ctx, slug)
 		if err != nil {
-			return missing(err)
+			return auth.Missing("Identity provider", err)
 		}
 		accounts, err := tx.DeleteOIDCProvider(ctx, row.ID)
 		if err != nil {

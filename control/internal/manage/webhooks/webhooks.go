@@ -333,12 +333,10 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 
 // visible converts the result of the store: a missing webhook, or one that the caller may not see, is NotFound.
 func (s *Service) visible(p auth.Principal) func(store.Webhook, error) (Webhook, error) {
+	seen := auth.Visible("Webhook", func(w *store.Webhook) bool { return p.Sees(w.Workspace) })
 	return func(row store.Webhook, err error) (Webhook, error) {
-		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(row.Workspace):
-			return Webhook{}, problem.Missing("Webhook")
-		case err != nil:
-			return Webhook{}, fmt.Errorf("read webhook: %w", err)
+		if row, err = seen(row, err); err != nil {
+			return Webhook{}, err
 		}
 		return s.opened(row)
 	}

@@ -8,7 +8,6 @@ package workspaces
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
@@ -72,7 +71,7 @@ func (s *Service) Get(ctx context.Context, p auth.Principal) (Row, error) {
 func get(ctx context.Context, c store.Conn, p auth.Principal, num uint64) (Row, error) {
 	w, err := c.WorkspaceRow(ctx, p.UserID, num)
 	if err != nil {
-		return Row{}, missing(err)
+		return Row{}, auth.Missing("Workspace", err)
 	}
 	return rowFor(p)(w), nil
 }
@@ -171,7 +170,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, in Input) (row R
 // Forbidden if the role is lower than least, and NotFound if the caller is not a member any more.
 func lock(ctx context.Context, tx *store.Tx, p auth.Principal, least auth.WorkspaceRole) (auth.WorkspaceRole, error) {
 	if err := tx.LockWorkspace(ctx, p.Workspace.Num); err != nil {
-		return auth.NoMember, missing(err)
+		return auth.NoMember, auth.Missing("Workspace", err)
 	}
 	if p.IsAdmin() {
 		return auth.Owner, nil
@@ -188,13 +187,6 @@ func lock(ctx context.Context, tx *store.Tx, p auth.Principal, least auth.Worksp
 	default:
 		return role, nil
 	}
-}
-
-func missing(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return problem.Missing("Workspace")
-	}
-	return fmt.Errorf("look up workspace: %w", err)
 }
 
 func slugTaken() error {

@@ -142,6 +142,14 @@ func (v Fields) Err() error {
 	return &Error{Kind: Invalid, Message: v[0].String(), Fields: v}
 }
 
+// Doing adds to an error what has failed, such as "create tag". It returns nil for nil.
+func Doing(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
 // Is reports whether err is, or wraps, a problem of the kind.
 func Is(err error, kind Kind) bool {
 	var e *Error
