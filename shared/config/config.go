@@ -6,6 +6,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -164,10 +165,7 @@ func kind(t reflect.Type) string {
 func Usage(w io.Writer, settings any) {
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	each(settings, func(f field) {
-		def := f.def
-		if def == "" {
-			def = "-"
-		}
+		def := cmp.Or(f.def, "-")
 		fmt.Fprintf(tw, "  %s\t%s\t%s\n", f.name, def, f.help)
 	})
 	tw.Flush()

@@ -6,6 +6,7 @@
 package peertls
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -75,9 +76,7 @@ type stamp struct {
 
 // Open reads the files. A nil logger means slog.Default().
 func Open(f Files, log *slog.Logger) (*Peer, error) {
-	if log == nil {
-		log = slog.Default()
-	}
+	log = cmp.Or(log, slog.Default())
 	p := &Peer{files: f, log: log, stamp: f.stamps()}
 	var err error
 	if p.now, err = f.read(); err != nil {

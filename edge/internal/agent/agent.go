@@ -17,6 +17,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,9 +91,7 @@ func (c *Config) complete() error {
 	if c.Table == nil {
 		problems = append(problems, errors.New("agent: Table is missing"))
 	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	defaults := []struct {
 		field *time.Duration
 		value time.Duration

@@ -13,6 +13,7 @@
 package lockout
 
 import (
+	"cmp"
 	"hash/maphash"
 	"log/slog"
 	"net/netip"
@@ -73,9 +74,7 @@ func New(cfg Config) *Table {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	t := &Table{cfg: cfg, seed: maphash.MakeSeed(), wakeup: make(chan struct{}, 1)}
 	for i := range t.shards {
 		t.shards[i].m = make(map[lockout.Client]*entry)

@@ -77,9 +77,7 @@ type slot struct {
 
 // New returns an empty Table.
 func New(cfg Config) *Table {
-	if cfg.Every == 0 {
-		cfg.Every = time.Minute
-	}
+	cfg.Every = cmp.Or(cfg.Every, time.Minute)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}

@@ -7,6 +7,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -111,9 +112,7 @@ func New(cfg Config) (*Proxy, error) {
 	if cfg.Patience <= 0 {
 		cfg.Patience = 60 * time.Second
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	p := &Proxy{cfg: cfg, all: newPlaces(cfg.MaxInFlight, cfg.MaxPerClient), uploads: newPlaces(cfg.MaxUploads, max(cfg.MaxUploads/4, 1))}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.transport = &http.Transport{

@@ -27,6 +27,7 @@
 package table
 
 import (
+	"cmp"
 	"hash/maphash"
 	"math/bits"
 	"runtime"
@@ -83,12 +84,8 @@ type version struct {
 
 // New returns an empty table. Call Close to stop the goroutines of its cache.
 func New(cfg Config) (*Table, error) {
-	if cfg.Zone == nil {
-		cfg.Zone = time.UTC
-	}
-	if cfg.PlanBytes == 0 {
-		cfg.PlanBytes = 128 << 20
-	}
+	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
+	cfg.PlanBytes = cmp.Or(cfg.PlanBytes, 128<<20)
 	plans, err := newPlanCache(cfg.PlanBytes)
 	if err != nil {
 		return nil, err
