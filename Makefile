@@ -54,7 +54,7 @@ check-go:
 	@.ci/commits
 	@.ci/sources
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck github.com/mgechev/revive
-	@cd .ci/tools && GOWORK=off $(GO) run ./width
+	@cd .ci/tools && GOWORK=off $(GO) run ./width && GOWORK=off $(GO) run ./sharednames
 	@$(CACHE)/bin/revive -config .ci/revive.toml -exclude control/internal/console/web/... $(addsuffix /...,$(MODULES))
 	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) vet -tags proof ./... && GOWORK=off $(CACHE)/bin/staticcheck -tags proof ./...); done
 # These tests read the sources and need no servers. Here, they fail in seconds instead of half an hour into make test.

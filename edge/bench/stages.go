@@ -55,7 +55,8 @@ type stageTime struct {
 }
 
 // serveStages measures the stages. It answers "stages" with their names, and the number of a stage with the times of a turn. It
-// counts only the time of the thread that runs the stages. The file system's work for the pages of the spool varies by as much as a stage costs; the ratio of P1 includes it.
+// counts only the time of the thread that runs the stages. The file system's work for the pages of the spool varies by as much as a
+// stage costs; the ratio of P1 includes it.
 func serveStages(s *settings) error {
 	dir, err := os.MkdirTemp(s.dir, "bench-stages-")
 	if err != nil {

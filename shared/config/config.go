@@ -144,10 +144,10 @@ func plain(settings any, environment map[string]string, err error) (name string,
 			name = f.name
 		}
 	})
-	return name, fmt.Errorf("%s: not a valid %s", name, kind(pe.Type))
+	return name, fmt.Errorf("%s: not a valid %s", name, kindOf(pe.Type))
 }
 
-func kind(t reflect.Type) string {
+func kindOf(t reflect.Type) string {
 	switch {
 	case t.String() == "time.Duration":
 		return "duration (such as 90s or 24h)"

@@ -368,7 +368,7 @@ func (d *reader) trailer(plainBytes int64) error {
 	if err := d.full(signature); err != nil {
 		return err
 	}
-	if err := d.keys.check(want[:], signature); err != nil {
+	if err := d.keys.verify(want[:], signature); err != nil {
 		return err
 	}
 	if _, err := d.r.ReadByte(); !errors.Is(err, io.EOF) {

@@ -142,7 +142,7 @@ func (s *Service) Explain(ctx context.Context, p auth.Principal, urlID string, v
 	if err != nil {
 		return Explanation{}, err
 	}
-	c, err := s.read(ctx, p, urlID)
+	c, err := s.readLink(ctx, p, urlID)
 	if err != nil {
 		return Explanation{}, err
 	}

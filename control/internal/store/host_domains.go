@@ -138,7 +138,7 @@ func (c Conn) Domains(ctx context.Context, workspace uint64, search string, offs
 
 // CountLinksOf counts the links of a domain, but no more than most.
 func (c Conn) CountLinksOf(ctx context.Context, domain uint64, most int) (int, error) {
-	return c.count(ctx, most, `SELECT 1 FROM urls WHERE domain_num = ?`, []any{domain})
+	return c.countRows(ctx, most, `SELECT 1 FROM urls WHERE domain_num = ?`, []any{domain})
 }
 
 // DomainsToCheck reads domains whose records were last looked for before a time, the oldest first: with the proof found, or

@@ -117,7 +117,8 @@ func (c Conn) AuditLogs(ctx context.Context, f AuditFilter) (rows []AuditRow, to
 			continue
 		}
 		// SQLite has no statistics and would choose any index.
-		n, err := c.count(ctx, few, `SELECT 1 FROM audit_logs INDEXED BY audit_logs_`+eq.index+` WHERE `+eq.column+` = ?`, []any{eq.value})
+		n, err := c.countRows(ctx, few, `SELECT 1 FROM audit_logs INDEXED BY audit_logs_`+eq.index+` WHERE `+eq.column+` = ?`,
+			[]any{eq.value})
 		if err != nil {
 			return nil, 0, false, err
 		}
@@ -137,7 +138,7 @@ func (c Conn) AuditLogs(ctx context.Context, f AuditFilter) (rows []AuditRow, to
 			Scan(&total)
 		exact = true
 	} else {
-		total, err = c.count(ctx, MaxTotal, `SELECT 1 FROM audit_logs`+rare+` WHERE `+cond, args)
+		total, err = c.countRows(ctx, MaxTotal, `SELECT 1 FROM audit_logs`+rare+` WHERE `+cond, args)
 		if exact = total <= MaxTotal; !exact {
 			total = MaxTotal
 		}

@@ -34,13 +34,13 @@ const (
 	keyTables  = `api_keys k JOIN users u ON u.id = k.user_id JOIN workspaces w ON w.num = k.workspace_num`
 )
 
-func (k *Key) fields() []any {
+func (k *Key) scanInto() []any {
 	return []any{&k.ID, &k.UserID, &k.Workspace, &k.Name, &k.Prefix, &k.Lookup, &k.Hash, &k.Scopes, &k.AllowedIPs, &k.Checksummed,
 		&k.ExpiresAt, &k.LastUsedAt, &k.LastUsedIP, &k.CreatedAt, orZero(&k.MadeBy), &k.WorkspaceID, &k.WorkspaceSlug, &k.Email}
 }
 
 func scanKey(row interface{ Scan(...any) error }) (k Key, err error) {
-	return k, row.Scan(k.fields()...)
+	return k, row.Scan(k.scanInto()...)
 }
 
 // InsertKey writes a new key.
@@ -67,7 +67,7 @@ func (c Conn) ReplaceKey(ctx context.Context, k Key, was string) (bool, error) {
 func (c Conn) KeyUser(ctx context.Context, lookup string) (k Key, u User, m Membership, err error) {
 	err = c.Row(ctx, `SELECT `+keyColumns+`, `+userColumns+`, `+membershipColumns+` FROM `+keyTables+`
 		LEFT JOIN workspace_members m ON m.workspace_num = w.num AND m.user_id = u.id WHERE k.lookup = ?`,
-		lookup).Scan(slices.Concat(k.fields(), u.fields(), m.fields())...)
+		lookup).Scan(slices.Concat(k.scanInto(), u.scanInto(), m.scanInto())...)
 	return k, u, m, err
 }
 

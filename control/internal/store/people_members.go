@@ -102,7 +102,9 @@ func (tx *Tx) LockDoomed(ctx context.Context, userID string) ([]Workspace, error
 			return nil, err
 		}
 	}
-	return All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (w Workspace, err error) { return w, row.Scan(w.fields()...) },
+	return All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (w Workspace, err error) {
+		return w, row.Scan(w.scanInto()...)
+	},
 		`SELECT `+workspaceColumns+` FROM workspaces w JOIN workspace_members m ON m.workspace_num = w.num WHERE m.user_id = ?
 			AND m.role = 'OWNER'
 		AND NOT EXISTS (SELECT 1 FROM workspace_members o WHERE o.workspace_num = w.num AND o.role = 'OWNER' AND o.user_id <> ?) ORDER BY w.num`,

@@ -29,11 +29,11 @@ const userColumns = `u.num, u.id, u.email, u.name, u.role, u.active, u.password_
 	EXISTS (SELECT 1 FROM passkeys pk WHERE pk.user_id = u.id), u.created_at, u.updated_at`
 
 func scanUser(row interface{ Scan(...any) error }) (u User, err error) {
-	return u, row.Scan(u.fields()...)
+	return u, row.Scan(u.scanInto()...)
 }
 
-// fields returns where Scan writes userColumns.
-func (u *User) fields() []any {
+// scanInto returns where Scan writes userColumns.
+func (u *User) scanInto() []any {
 	return []any{&u.Num, &u.ID, &u.Email, &u.Name, &u.Role, &u.Active, &u.PasswordHash, &u.TOTPSecret, &u.TOTPEnabled, &u.TOTPLastStep,
 		&u.EmailUnproven, &u.HasPasskeys, &u.CreatedAt, &u.UpdatedAt}
 }

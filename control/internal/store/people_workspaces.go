@@ -32,7 +32,7 @@ func (w *Workspace) IsPersonal() bool { return w.PersonalOf != "" }
 
 const workspaceColumns = `w.num, w.id, w.name, w.slug, w.personal_of, w.created_at, w.updated_at`
 
-func (w *Workspace) fields() []any {
+func (w *Workspace) scanInto() []any {
 	return []any{&w.Num, &w.ID, &w.Name, &w.Slug, orZero(&w.PersonalOf), &w.CreatedAt, &w.UpdatedAt}
 }
 
@@ -44,13 +44,13 @@ type Membership struct {
 
 const membershipColumns = workspaceColumns + `, m.role`
 
-func (m *Membership) fields() []any { return append(m.Workspace.fields(), orZero(&m.Role)) }
+func (m *Membership) scanInto() []any { return append(m.Workspace.scanInto(), orZero(&m.Role)) }
 
 // WorkspaceFor finds a workspace by its id or its slug, with the user's role in it. It returns ErrNotFound if there is
 // no such workspace.
 func (c Conn) WorkspaceFor(ctx context.Context, userID, choice string) (m Membership, err error) {
 	err = c.Row(ctx, `SELECT `+membershipColumns+` FROM workspaces w LEFT JOIN workspace_members m ON m.workspace_num = w.num AND m.user_id = ?
-		WHERE w.id = ? OR w.slug = ?`, userID, choice, choice).Scan(m.fields()...)
+		WHERE w.id = ? OR w.slug = ?`, userID, choice, choice).Scan(m.scanInto()...)
 	return m, err
 }
 
@@ -82,7 +82,8 @@ func (c Conn) Workspaces(ctx context.Context, f WorkspaceFilter, limit, offset i
 	w, like := conditions{args: []any{f.UserID}}, LikeContains(f.Search)
 	w.and(!f.All, `m.role IS NOT NULL`)
 	w.and(f.Num != 0, `w.num = ?`, f.Num)
-	w.and(f.Search != "", `(LOWER(w.name) LIKE ? ESCAPE '\' OR w.slug LIKE ? ESCAPE '\' OR u.email_key LIKE ? ESCAPE '\')`, like, like, like)
+	w.and(f.Search != "", `(LOWER(w.name) LIKE ? ESCAPE '\' OR w.slug LIKE ? ESCAPE '\' OR u.email_key LIKE ? ESCAPE '\')`,
+		like, like, like)
 	if err := c.Row(ctx, `SELECT count(*) FROM `+from+w.String(), w.args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
@@ -91,7 +92,7 @@ func (c Conn) Workspaces(ctx context.Context, f WorkspaceFilter, limit, offset i
 	page := `SELECT w.num FROM ` + from + w.String() + order + ` LIMIT ? OFFSET ?`
 	args := append(append([]any{f.UserID}, w.args...), f.UserID, limit, offset, f.UserID)
 	list, err = All(ctx, c, func(row interface{ Scan(...any) error }) (r WorkspaceRow, err error) {
-		return r, row.Scan(append(r.Membership.fields(), orZero(&r.OwnerEmail), &r.Members, &r.Links)...)
+		return r, row.Scan(append(r.Membership.scanInto(), orZero(&r.OwnerEmail), &r.Members, &r.Links)...)
 	}, `SELECT `+membershipColumns+`, u.email, (SELECT count(*) FROM workspace_members x WHERE x.workspace_num = w.num),
 		(SELECT count(*) FROM urls WHERE urls.workspace_num = w.num) FROM `+from+` WHERE w.num IN (`+page+`)`+order, args...)
 	return list, total, err

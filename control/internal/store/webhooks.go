@@ -147,8 +147,8 @@ type Attempts struct {
 	FailingSince      int64  // when the first of these was made; 0: there is none
 }
 
-// Add counts an attempt. Attempts must be added in the order in which they were made.
-func (a *Attempts) Add(l *WebhookLog) {
+// Append counts an attempt. Attempts must be added in the order in which they were made.
+func (a *Attempts) Append(l *WebhookLog) {
 	a.LastAt, a.LastError = l.SentAt, l.Error
 	if l.Success {
 		a.Succeeded, a.Streak, a.FailingSince = a.Succeeded+1, 0, 0

@@ -276,7 +276,7 @@ func (a *Agent) Stats() Stats {
 // Run follows the source until ctx ends, then writes the remaining changes to disk for at most 20 seconds and returns nil.
 // It returns ErrInUse at once if another process runs an agent on the folder.
 func (a *Agent) Run(ctx context.Context) error {
-	if err := a.begin(); err != nil {
+	if err := a.lockFolder(); err != nil {
 		return errors.Join(err, a.Close())
 	}
 	close(a.begun)
@@ -303,8 +303,8 @@ func (a *Agent) Run(ctx context.Context) error {
 	return a.Close()
 }
 
-// begin locks the folder for this agent.
-func (a *Agent) begin() error {
+// lockFolder locks the folder for this agent.
+func (a *Agent) lockFolder() error {
 	changed, err := a.disk.own()
 	if errors.Is(err, ErrInUse) {
 		return err

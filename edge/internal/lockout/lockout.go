@@ -108,7 +108,7 @@ func (t *Table) Begin(link uint64, from netip.Addr, now time.Time) (a Attempt, w
 			return a, wait
 		}
 	} else {
-		e = s.add(c, now)
+		e = s.insertClient(c, now)
 	}
 	e.Failures = e.Add(1, now)
 	e.pending++
@@ -199,9 +199,9 @@ func (t *Table) Stats() Stats {
 	return st
 }
 
-// add inserts an entry and evicts another if the shard is full. The caller of this and of the methods below holds the
+// insertClient inserts an entry and evicts another if the shard is full. The caller of this and of the methods below holds the
 // shard's mutex.
-func (s *shard) add(c lockout.Client, now time.Time) *entry {
+func (s *shard) insertClient(c lockout.Client, now time.Time) *entry {
 	if len(s.m) >= maxInShard {
 		s.evict(now)
 	}

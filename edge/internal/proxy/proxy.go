@@ -176,7 +176,7 @@ func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, from netip.Addr) {
 			return
 		}
 	}
-	if status := p.enter(x); status != 0 {
+	if status := p.acquirePlaces(x); status != 0 {
 		x.cancel()
 		if x.body != nil && !x.body.done.Load() {
 			ctx.SetConnectionClose()
@@ -203,17 +203,17 @@ func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, from netip.Addr) {
 	x.respond(ctx, resp)
 }
 
-// enter takes a place for a request, and one for its body if that is still arriving. It returns 0, or the status with
-// which to reject the request. After 0, the caller must call leave.
-func (p *Proxy) enter(x *exchange) int {
+// acquirePlaces takes a place for a request, and one for its body if that is still arriving. It returns 0, or the status with
+// which to reject the request. After 0, the caller must call releasePlaces.
+func (p *Proxy) acquirePlaces(x *exchange) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if status := p.all.take(x.from); status != 0 {
+	if status := p.all.acquire(x.from); status != 0 {
 		return status
 	}
 	if x.body != nil && !x.body.done.Load() {
-		if status := p.uploads.take(x.from); status != 0 {
-			p.all.leave(x.from)
+		if status := p.uploads.acquire(x.from); status != 0 {
+			p.all.release(x.from)
 			return status
 		}
 		x.uploads = true
@@ -221,12 +221,12 @@ func (p *Proxy) enter(x *exchange) int {
 	return 0
 }
 
-func (p *Proxy) leave(x *exchange) {
+func (p *Proxy) releasePlaces(x *exchange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.all.leave(x.from)
+	p.all.release(x.from)
 	if x.uploads {
-		p.uploads.leave(x.from)
+		p.uploads.release(x.from)
 	}
 }
 
@@ -311,7 +311,7 @@ func (x *exchange) end() {
 			x.body.shut()
 		}
 		x.proxy.inFlight.Add(-1)
-		x.proxy.leave(x)
+		x.proxy.releasePlaces(x)
 	})
 }
 

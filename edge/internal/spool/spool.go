@@ -240,7 +240,7 @@ func (s *Spool) stub(l *lane) *segment {
 	if err == nil {
 		l.wanted++
 		s.bytes.Add(headerSize)
-		l.stream.add(g)
+		l.stream.addSegment(g)
 	} else {
 		g = newSegment(id, "")
 		g.mem = make([]byte, headerSize)

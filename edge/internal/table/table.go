@@ -231,7 +231,7 @@ func merge(layers []*store, seed maphash.Seed, keepTombstones bool) *store {
 	var a arena
 	_ = survivors(layers, seed, func(b []byte) error { // fn returns no errors
 		if keepTombstones || !isTombstone(b) {
-			copy(a.take(len(b)), b)
+			copy(a.allocate(len(b)), b)
 		}
 		return nil
 	})

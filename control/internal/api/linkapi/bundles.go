@@ -179,7 +179,7 @@ func (s *server) addToBundle(ctx context.Context, in *struct {
 		URLID kit.Opt[string] `json:"urlId" required:"true"`
 	}
 }) (*kit.Versioned[Bundle], error) {
-	return s.respondBundle(s.Bundles.Add(ctx, kit.Principal(ctx), in.ID, in.Body.URLID.Value))
+	return s.respondBundle(s.Bundles.AddLink(ctx, kit.Principal(ctx), in.ID, in.Body.URLID.Value))
 }
 
 func (s *server) addManyToBundle(ctx context.Context, in *struct {

@@ -108,7 +108,7 @@ type delivery struct {
 // Deliver implements click.Sink. Concurrent deliveries are committed together. Bytes that are not events return an error that
 // wraps click.ErrCorrupt or click.ErrSchema. Events that are not conversions are counted and skipped.
 func (in *Ingester) Deliver(ctx context.Context, b *click.Batch) error {
-	d, err := in.read(b)
+	d, err := in.decode(b)
 	if err != nil {
 		return fmt.Errorf("conversions: %w", err)
 	}
@@ -135,7 +135,7 @@ func (in *Ingester) Deliver(ctx context.Context, b *click.Batch) error {
 	}
 }
 
-func (in *Ingester) read(b *click.Batch) (*delivery, error) {
+func (in *Ingester) decode(b *click.Batch) (*delivery, error) {
 	d := &delivery{}
 	dec := click.NewDecoder(b)
 	var e click.Event
@@ -172,7 +172,7 @@ func (in *Ingester) commit(ctx context.Context) {
 		in.waiting = in.waiting[1:]
 	}
 	in.mu.Unlock()
-	err := in.put(context.WithoutCancel(ctx), list) // the group contains other callers' batches
+	err := in.insertNew(context.WithoutCancel(ctx), list) // the group contains other callers' batches
 	if err != nil {
 		in.stats.failed.Add(1)
 		err = fmt.Errorf("conversions: %w", err)
@@ -185,8 +185,8 @@ func (in *Ingester) commit(ctx context.Context) {
 // putWithin is the timeout of one commit. The source repeats it.
 const putWithin = time.Minute
 
-// put stores those conversions that count.
-func (in *Ingester) put(ctx context.Context, list []conversion.Conversion) error {
+// insertNew stores those conversions that count.
+func (in *Ingester) insertNew(ctx context.Context, list []conversion.Conversion) error {
 	ctx, cancel := context.WithTimeout(ctx, putWithin)
 	defer cancel()
 	rows, dropped, err := in.screen(ctx, list)

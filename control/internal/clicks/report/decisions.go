@@ -71,7 +71,7 @@ func (s *Service) Tests(ctx context.Context, p auth.Principal, a Ask) (*Tests, e
 		of := func(period Period) (*Tests, error) { return s.allTests(ctx, p, a, period) }
 		t, err := of(period)
 		if err == nil {
-			t.Comparison, err = compare(a, period, of)
+			t.Comparison, err = compared(a, period, of)
 		}
 		return t, err
 	})
@@ -82,7 +82,7 @@ func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period 
 	if err != nil {
 		return nil, fmt.Errorf("list tested links: %w", err)
 	}
-	urls = slices.DeleteFunc(urls, func(u store.Link) bool { return !a.selected.has(u.Num) })
+	urls = slices.DeleteFunc(urls, func(u store.Link) bool { return !a.selected.admits(u.Num) })
 	list, drawn, err := s.tests(ctx, urls, a, period)
 	if err != nil {
 		return nil, err
@@ -101,12 +101,12 @@ func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period 
 	t.TopPerformingVariants = t.TopPerformingVariants[:min(a.limit(), len(t.TopPerformingVariants))]
 
 	scope := period.limit(a.selected.in(analytics.Scope{Links: numsOf(urls), Home: homeOf(urls)}))
-	all, err := s.count(ctx, scope)
+	all, err := s.countClicks(ctx, scope)
 	if err != nil {
 		return nil, err
 	}
 	scope.Routed = true
-	routed, err := s.count(ctx, scope)
+	routed, err := s.countClicks(ctx, scope)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (s *Service) Test(ctx context.Context, p auth.Principal, id string, a Ask) 
 		}
 		t, err := of(period)
 		if err == nil {
-			t.Comparison, err = compare(a, period, of)
+			t.Comparison, err = compared(a, period, of)
 		}
 		return t, err
 	})
@@ -239,7 +239,7 @@ func (s *Service) Routing(ctx context.Context, p auth.Principal, id string, a As
 		of := func(period Period) (*Routing, error) { return s.routing(ctx, u, a, period) }
 		r, err := of(period)
 		if err == nil {
-			r.Comparison, err = compare(a, period, of)
+			r.Comparison, err = compared(a, period, of)
 		}
 		return r, err
 	})
@@ -257,7 +257,7 @@ func (s *Service) routing(ctx context.Context, u store.Link, a Ask, period Perio
 	if err != nil {
 		return nil, err
 	}
-	total, err := s.count(ctx, scope)
+	total, err := s.countClicks(ctx, scope)
 	if err != nil {
 		return nil, err
 	}

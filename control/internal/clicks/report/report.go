@@ -108,8 +108,8 @@ type Compared[T any] struct {
 	Figures   T      `json:"figures" doc:"The same figures of that period."`
 }
 
-// compare makes the same figures for the period that the caller compares with. It returns nil if there is none.
-func compare[T any](a Ask, period Period, figures func(Period) (*T, error)) (*Compared[T], error) {
+// compared makes the same figures for the period that the caller compares with. It returns nil if there is none.
+func compared[T any](a Ask, period Period, figures func(Period) (*T, error)) (*Compared[T], error) {
 	switch a.Compare {
 	case "":
 		return nil, nil
@@ -201,7 +201,7 @@ func growth(n, before int64) float64 {
 	return 0
 }
 
-func (s *Service) count(ctx context.Context, scope analytics.Scope) (int64, error) {
+func (s *Service) countClicks(ctx context.Context, scope analytics.Scope) (int64, error) {
 	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: scope})
 	if err != nil {
 		return 0, err

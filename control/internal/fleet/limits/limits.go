@@ -86,7 +86,7 @@ func (l *Ledger) ShareCounts(ctx context.Context, r limit.Report) (answer limit.
 	if err == nil {
 		answer.Edges, answer.Rank = place(edges, r.Edge)
 		if len(r.Counts) > 0 {
-			err = l.count(ctx, &r, &answer)
+			err = l.record(ctx, &r, &answer)
 		} else {
 			err = l.store.View(ctx, func(c store.Conn) error { return changes(ctx, c, r.After, &answer) })
 		}
@@ -102,8 +102,8 @@ func (l *Ledger) ShareCounts(ctx context.Context, r limit.Report) (answer limit.
 	return answer, nil
 }
 
-// count records a report, one at a time, and reads the changes in the same transaction.
-func (l *Ledger) count(ctx context.Context, r *limit.Report, answer *limit.Answer) error {
+// record records a report, one at a time, and reads the changes in the same transaction.
+func (l *Ledger) record(ctx context.Context, r *limit.Report, answer *limit.Answer) error {
 	if l.queued.Add(1) > maxQueued {
 		l.queued.Add(-1)
 		l.busy.Add(1)

@@ -99,7 +99,7 @@ func (s *Service) resolve(ctx context.Context, p auth.Principal, id string, then
 		if c.Status != store.CaseOpen {
 			return problem.New(problem.Conflict, "This report was already resolved.")
 		}
-		if err := s.close(ctx, tx, p, &c, status); err != nil {
+		if err := s.closeCase(ctx, tx, p, &c, status); err != nil {
 			return err
 		}
 		return then(tx, &c, link, audit.Entry{UserID: p.UserID, Action: "ABUSE_REPORT_" + status, EntityType: "abuse_report",
@@ -112,8 +112,8 @@ func (s *Service) resolve(ctx context.Context, p auth.Principal, id string, then
 	return s.Case(ctx, p, id)
 }
 
-// close resolves one case. The addresses of reporters are not needed any more.
-func (s *Service) close(ctx context.Context, tx *store.Tx, p auth.Principal, c *store.AbuseCase, status string) error {
+// closeCase resolves one case. The addresses of reporters are not needed any more.
+func (s *Service) closeCase(ctx context.Context, tx *store.Tx, p auth.Principal, c *store.AbuseCase, status string) error {
 	c.Status, c.ResolvedAt, c.ResolvedBy = status, s.cfg.Now().UnixMilli(), p.UserID
 	for i := range c.Messages {
 		c.Messages[i].Email = ""
@@ -128,7 +128,7 @@ func (s *Service) closeAll(ctx context.Context, tx *store.Tx, p auth.Principal, 
 		return err
 	}
 	for i := range open {
-		if err := s.close(ctx, tx, p, &open[i], status); err != nil {
+		if err := s.closeCase(ctx, tx, p, &open[i], status); err != nil {
 			return err
 		}
 	}

@@ -97,7 +97,7 @@ func (s *Service) unusedPassword(ctx context.Context, u store.User) (string, err
 		if err != nil {
 			return "", err
 		}
-		if same, err := s.passwords.Check(ctx, u.PasswordHash, password); err != nil || same {
+		if same, err := s.passwords.Verify(ctx, u.PasswordHash, password); err != nil || same {
 			return password, err
 		}
 	}
@@ -113,7 +113,7 @@ func (s *Service) differs(ctx context.Context, email, password string) (bool, er
 	if err != nil {
 		return false, err
 	}
-	same, err := s.passwords.Check(ctx, u.PasswordHash, password)
+	same, err := s.passwords.Verify(ctx, u.PasswordHash, password)
 	return !same, err
 }
 

@@ -92,7 +92,7 @@ func checkVersion(ctx context.Context, tx *store.Tx, p auth.Principal, b store.B
 	if !version.Given(ctx) {
 		return nil
 	}
-	present, err := read(ctx, tx.Conn, p, b)
+	present, err := withLinks(ctx, tx.Conn, p, b)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input, urlIDs
 			e.New.(map[string]any)["urlIds"] = urlIDs
 		}
 		var err error
-		if out, err = read(ctx, tx.Conn, p, b); err != nil {
+		if out, err = withLinks(ctx, tx.Conn, p, b); err != nil {
 			return err
 		}
 		return audit.Append(ctx, tx, e)
@@ -219,7 +219,7 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (Bundle,
 	if err != nil {
 		return Bundle{}, err
 	}
-	return read(ctx, s.store.Conn, p, b)
+	return withLinks(ctx, s.store.Conn, p, b)
 }
 
 // Query selects a page of bundles.
@@ -261,7 +261,7 @@ func visible(p auth.Principal) func(store.Bundle, error) (store.Bundle, error) {
 	return auth.Visible("Bundle", func(b *store.Bundle) bool { return p.Sees(b.Workspace) })
 }
 
-func read(ctx context.Context, c store.Conn, p auth.Principal, b store.Bundle) (Bundle, error) {
+func withLinks(ctx context.Context, c store.Conn, p auth.Principal, b store.Bundle) (Bundle, error) {
 	list, err := readAll(ctx, c, p, []store.Bundle{b})
 	if err != nil {
 		return Bundle{}, err
@@ -334,7 +334,7 @@ func (s *Service) change(ctx context.Context, p auth.Principal, what, id string,
 				return err
 			}
 		}
-		if out, err = read(ctx, tx.Conn, p, after); err != nil || len(is) == 0 {
+		if out, err = withLinks(ctx, tx.Conn, p, after); err != nil || len(is) == 0 {
 			return err
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "BUNDLE_UPDATED", EntityType: "bundle", EntityID: id,

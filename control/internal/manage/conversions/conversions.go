@@ -45,12 +45,12 @@ func New(s *store.Store) *Service { return &Service{s} }
 
 // Get reads the settings of the caller's workspace.
 func (s *Service) Get(ctx context.Context, p auth.Principal) (Settings, error) {
-	out, _, err := read(ctx, s.store.Conn, p.Workspace.Num)
+	out, _, err := readSettings(ctx, s.store.Conn, p.Workspace.Num)
 	return out, problem.Doing("read settings of conversions", err)
 }
 
-// read also reports whether the workspace has a key.
-func read(ctx context.Context, c store.Conn, workspace uint64) (out Settings, exists bool, err error) {
+// readSettings also reports whether the workspace has a key.
+func readSettings(ctx context.Context, c store.Conn, workspace uint64) (out Settings, exists bool, err error) {
 	if out.ClickParameter, err = c.ClickParameter(ctx, workspace); err != nil {
 		return out, false, err
 	}
@@ -136,7 +136,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, in Input) (after
 		if err := tx.LockWorkspace(ctx, num); err != nil {
 			return err
 		}
-		before, exists, err := read(ctx, tx.Conn, num)
+		before, exists, err := readSettings(ctx, tx.Conn, num)
 		if err != nil {
 			return err
 		}
@@ -183,7 +183,7 @@ func (s *Service) RotateKey(ctx context.Context, p auth.Principal) (after Settin
 		if err := tx.LockWorkspace(ctx, num); err != nil {
 			return err
 		}
-		before, _, err := read(ctx, tx.Conn, num)
+		before, _, err := readSettings(ctx, tx.Conn, num)
 		if err != nil {
 			return err
 		}

@@ -90,8 +90,8 @@ type Input struct {
 	Default                          *bool
 }
 
-// apply writes the input to a domain and adds its problems to v.
-func (s *Service) apply(in *Input, d *store.Domain, v *problem.Fields) {
+// applyInput writes the input to a domain and adds its problems to v.
+func (s *Service) applyInput(in *Input, d *store.Domain, v *problem.Fields) {
 	for _, f := range []struct {
 		name  string
 		given *string
@@ -175,7 +175,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, typed string, in
 			auth.NewToken()[:32],
 		CreatedAt: now, UpdatedAt: now,
 	}
-	s.apply(&in, &d, &v)
+	s.applyInput(&in, &d, &v)
 	if err := v.Err(); err != nil {
 		return store.Domain{}, err
 	}

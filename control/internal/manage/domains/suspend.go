@@ -53,7 +53,7 @@ func (s *Service) setSuspended(ctx context.Context, p auth.Principal, id string,
 		if err := change(&after); err != nil || after == before {
 			return err
 		}
-		return s.write(ctx, tx, p.UserID, &before, &after)
+		return s.storeChange(ctx, tx, p.UserID, &before, &after)
 	})
 	return after, problem.Doing("change the suspension of a domain", err)
 }

@@ -214,8 +214,8 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 	return problem.Doing("delete import", err)
 }
 
-// open reads and parses the file of an import.
-func (s *Service) open(ctx context.Context, i *store.Import) (*table, error) {
+// readTable reads and parses the file of an import.
+func (s *Service) readTable(ctx context.Context, i *store.Import) (*table, error) {
 	packed, err := s.store.ImportContent(ctx, i.Num)
 	if err != nil {
 		return nil, auth.Missing("Import", err) // it may be deleted meanwhile
@@ -237,8 +237,8 @@ type Plan struct {
 	Conflicts string
 }
 
-// check returns the way to treat conflicts, and what turns rows into links.
-func (plan *Plan) check(t *table) (links.Conflicts, *reader, error) {
+// prepare returns the way to treat conflicts, and what turns rows into links.
+func (plan *Plan) prepare(t *table) (links.Conflicts, *reader, error) {
 	how := links.Conflicts(cmp.Or(plan.Conflicts, string(links.Skip)))
 	if !slices.Contains(links.AllConflicts, how) {
 		return "", nil, problem.OfField("conflicts", "must be skip, rename or overwrite")
@@ -263,11 +263,11 @@ func (s *Service) Start(ctx context.Context, p auth.Principal, id string, plan P
 	if err := notMapping(&i); err != nil {
 		return i, err
 	}
-	t, err := s.open(ctx, &i)
+	t, err := s.readTable(ctx, &i)
 	if err != nil {
 		return i, err
 	}
-	how, r, err := plan.check(t)
+	how, r, err := plan.prepare(t)
 	if err != nil {
 		return i, err
 	}

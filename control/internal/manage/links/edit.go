@@ -69,7 +69,7 @@ func (s *Service) checked(ctx context.Context, p auth.Principal, in *Creation) (
 	if err := s.putOnDomain(ctx, &u, in.Domain); err != nil {
 		return store.Link{}, err
 	}
-	if err := bundles.Check(ctx, s.store.Conn, p, bundleField, in.bundleIDs()); err != nil {
+	if err := bundles.CheckVisible(ctx, s.store.Conn, p, bundleField, in.bundleIDs()); err != nil {
 		return store.Link{}, err
 	}
 	return u, s.screen(ctx, &in.Input, &store.Link{})
@@ -86,7 +86,7 @@ func (s *Service) draft(p auth.Principal, in *Creation) (store.Link, error) {
 	u := store.Link{ID: store.NewID(), UserID: p.UserID, Workspace: p.Workspace.Num, Slug: in.CustomSlug, Active: true, CreatedAt: now,
 		UpdatedAt: now}
 	var v problem.Fields
-	s.apply(&in.Input, &u, &v, now)
+	s.applyInput(&in.Input, &u, &v, now)
 	if in.CustomSlug != "" {
 		checkSlug("customSlug", in.CustomSlug, &v)
 	} else {
@@ -167,7 +167,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		}
 		after = before
 		var v problem.Fields
-		s.apply(&in, &after, &v, 0)
+		s.applyInput(&in, &after, &v, 0)
 		if in.Password != nil {
 			after.PasswordHash = hash
 		}
@@ -206,7 +206,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 func (s *Service) edited(ctx context.Context, in *Input, stored store.Link) (store.Link, error) {
 	u := stored
 	var v problem.Fields
-	s.apply(in, &u, &v, 0)
+	s.applyInput(in, &u, &v, 0)
 	if err := v.Err(); err != nil {
 		return store.Link{}, err
 	}

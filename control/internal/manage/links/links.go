@@ -165,7 +165,7 @@ func (s *Service) filter(ctx context.Context, p auth.Principal, q *Query) (f sto
 			v.Add(limit.name, "must be text in UTF-8 without NUL")
 		}
 	}
-	names := tags.Check("tag", q.Tags, &v)
+	names := tags.CheckNames("tag", q.Tags, &v)
 	if err := v.Err(); err != nil {
 		return f, false, err
 	}

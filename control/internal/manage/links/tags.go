@@ -20,7 +20,7 @@ func (in *Input) tags() []string {
 		return nil
 	}
 	var ignored problem.Fields
-	return tags.Check(tagField, *in.Tags, &ignored)
+	return tags.CheckNames(tagField, *in.Tags, &ignored)
 }
 
 // setTags replaces the tags of links that are locked or new, in the database and in the links. It writes nothing for a

@@ -34,7 +34,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal) ([]store.Passkey, 
 // BeginRegistration starts the registration of a passkey in the caller's session. It requires the current password or a
 // recent sign-in, because otherwise the thief of a session could keep access to the account.
 func (s *Service) BeginRegistration(ctx context.Context, p auth.Principal, password string) (out Creation, err error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.checkAvailable(ctx); err != nil {
 		return out, err
 	}
 	if err := s.cfg.Confirm(ctx, p, password); err != nil {
@@ -52,13 +52,13 @@ func (s *Service) BeginRegistration(ctx context.Context, p auth.Principal, passw
 		return out, tooMany()
 	}
 	out = Creation{Host: s.web.Config.RPID, UserHandle: encode([]byte(u.ID)), Name: u.Email, DisplayName: displayName(u), Exclude: have}
-	out.Challenge, err = s.begin(ctx, p.UserID, p.SessionID)
+	out.Challenge, err = s.beginCeremony(ctx, p.UserID, p.SessionID)
 	return out, err
 }
 
 // FinishRegistration stores the passkey that the browser created. It must come from the session that began.
 func (s *Service) FinishRegistration(ctx context.Context, p auth.Principal, name string, c Credential) (out store.Passkey, err error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.checkAvailable(ctx); err != nil {
 		return out, err
 	}
 	if name, err = checkName(name); err != nil {
@@ -68,7 +68,7 @@ func (s *Service) FinishRegistration(ctx context.Context, p auth.Principal, name
 	if err != nil {
 		return out, err
 	}
-	known, err := s.take(ctx, r.challenge, p.UserID, p.SessionID)
+	known, err := s.endCeremony(ctx, r.challenge, p.UserID, p.SessionID)
 	if err != nil {
 		return out, err
 	}

@@ -49,12 +49,12 @@ func (s *Service) Screening(f links.Screen) *Service {
 	return s
 }
 
-// check asks about a destination of a request for a link that the caller may see.
-func (s *Service) check(ctx context.Context, p auth.Principal, urlID, field string, url *string) error {
+// screenTarget asks about a destination of a request for a link that the caller may see.
+func (s *Service) screenTarget(ctx context.Context, p auth.Principal, urlID, field string, url *string) error {
 	if s.screen == nil || url == nil {
 		return nil
 	}
-	if _, err := s.visible(ctx, p, urlID); err != nil {
+	if _, err := s.visibleLink(ctx, p, urlID); err != nil {
 		return err
 	}
 	return s.screen.Check(ctx, s.destinations, links.Target{Field: field, URL: url})
@@ -88,8 +88,8 @@ func (s *Service) change(ctx context.Context, p auth.Principal, urlID string, f 
 	})
 }
 
-// visible reads a link that the caller may see.
-func (s *Service) visible(ctx context.Context, p auth.Principal, urlID string) (store.Link, error) {
+// visibleLink reads a link that the caller may see.
+func (s *Service) visibleLink(ctx context.Context, p auth.Principal, urlID string) (store.Link, error) {
 	return links.Visible(p)(s.store.LinkByID(ctx, urlID))
 }
 

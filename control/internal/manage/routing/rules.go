@@ -82,7 +82,7 @@ func checkTotal(rules []store.Rule, r *store.Rule) error {
 			}
 		}
 	}
-	return t.add(r)
+	return t.addRule(r)
 }
 
 // total sums up the conditions of a link's rules.
@@ -110,8 +110,8 @@ func (t *total) keep(r *store.Rule) error {
 	return nil
 }
 
-// add adds a rule that is saved, and rejects it if the limits are exceeded.
-func (t *total) add(r *store.Rule) error {
+// addRule adds a rule that is saved, and rejects it if the limits are exceeded.
+func (t *total) addRule(r *store.Rule) error {
 	if err := t.keep(r); err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func costsMore(before, after *store.Rule) (bool, error) {
 
 // CreateRule adds a rule to a link. The first rule turns smart routing on.
 func (s *Service) CreateRule(ctx context.Context, p auth.Principal, urlID string, in RuleInput) (store.Rule, error) {
-	if err := s.check(ctx, p, urlID, "targetUrl", in.TargetURL); err != nil {
+	if err := s.screenTarget(ctx, p, urlID, "targetUrl", in.TargetURL); err != nil {
 		return store.Rule{}, err
 	}
 	now := store.Now()
@@ -201,7 +201,7 @@ func tooManyRules() error {
 
 // CreateFromTemplate adds a rule with a template's conditions. It uses the template's name if the input has none.
 func (s *Service) CreateFromTemplate(ctx context.Context, p auth.Principal, urlID, key string, in RuleInput) (store.Rule, error) {
-	if _, err := s.visible(ctx, p, urlID); err != nil {
+	if _, err := s.visibleLink(ctx, p, urlID); err != nil {
 		return store.Rule{}, err
 	}
 	templates := rule.Templates()
@@ -222,7 +222,7 @@ func (s *Service) CreateFromTemplate(ctx context.Context, p auth.Principal, urlI
 
 // UpdateRule changes the fields that the input sets.
 func (s *Service) UpdateRule(ctx context.Context, p auth.Principal, urlID, id string, in RuleInput) (store.Rule, error) {
-	if err := s.check(ctx, p, urlID, "targetUrl", in.TargetURL); err != nil {
+	if err := s.screenTarget(ctx, p, urlID, "targetUrl", in.TargetURL); err != nil {
 		return store.Rule{}, err
 	}
 	var r store.Rule
@@ -290,7 +290,7 @@ func (s *Service) DeleteRule(ctx context.Context, p auth.Principal, urlID, id st
 
 // Rule reads one rule of a link.
 func (s *Service) Rule(ctx context.Context, p auth.Principal, urlID, id string) (store.Rule, error) {
-	if _, err := s.visible(ctx, p, urlID); err != nil {
+	if _, err := s.visibleLink(ctx, p, urlID); err != nil {
 		return store.Rule{}, err
 	}
 	return foundRule(s.store.Rule(ctx, urlID, id))
@@ -312,7 +312,7 @@ type RuleList struct {
 // Rules reads all rules of a link.
 func (s *Service) Rules(ctx context.Context, p auth.Principal, urlID string) (RuleList, error) {
 	var l RuleList
-	u, err := s.visible(ctx, p, urlID)
+	u, err := s.visibleLink(ctx, p, urlID)
 	if err != nil {
 		return l, err
 	}
@@ -341,7 +341,7 @@ type Settings struct {
 
 // Configure changes a link's routing settings.
 func (s *Service) Configure(ctx context.Context, p auth.Principal, urlID string, in Settings) (store.Link, error) {
-	if err := s.check(ctx, p, urlID, "defaultUrl", in.DefaultURL); err != nil {
+	if err := s.screenTarget(ctx, p, urlID, "defaultUrl", in.DefaultURL); err != nil {
 		return store.Link{}, err
 	}
 	var after store.Link

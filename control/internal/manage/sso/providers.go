@@ -106,7 +106,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Provi
 			v.Add(name, "is required")
 		}
 	}
-	s.apply(ctx, &v, in, &row)
+	s.applyInput(ctx, &v, in, &row)
 	if err := v.Err(); err != nil {
 		return Provider{}, err
 	}
@@ -141,7 +141,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, slug string, in 
 	if in.Slug != nil && *in.Slug != slug {
 		v.Add("slug", "cannot be changed")
 	}
-	s.apply(ctx, &v, in, &row)
+	s.applyInput(ctx, &v, in, &row)
 	if err := v.Err(); err != nil {
 		return Provider{}, err
 	}
@@ -150,7 +150,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, slug string, in 
 			return auth.Missing("Identity provider", err)
 		}
 		old := logged(row)
-		s.put(in, &row)
+		s.copyFields(in, &row)
 		row.UpdatedAt = store.Now()
 		if err := tx.UpdateOIDCProvider(ctx, row); err != nil {
 			return fmt.Errorf("update identity provider: %w", err)
@@ -184,9 +184,9 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, slug string) err
 	})
 }
 
-// apply validates the input, adds every problem to v and writes valid fields to the row.
-func (s *Service) apply(ctx context.Context, v *problem.Fields, in Input, row *store.OIDCProvider) {
-	s.put(in, row)
+// applyInput validates the input, adds every problem to v and writes valid fields to the row.
+func (s *Service) applyInput(ctx context.Context, v *problem.Fields, in Input, row *store.OIDCProvider) {
+	s.copyFields(in, row)
 	if in.Name != nil {
 		checkText(v, "name", row.Name, utf8.RuneCountInString(row.Name), maxName, "characters")
 	}
@@ -229,8 +229,8 @@ func (s *Service) apply(ctx context.Context, v *problem.Fields, in Input, row *s
 	}
 }
 
-// put copies the given fields.
-func (s *Service) put(in Input, row *store.OIDCProvider) {
+// copyFields copies the given fields.
+func (s *Service) copyFields(in Input, row *store.OIDCProvider) {
 	for to, from := range map[*string]*string{&row.Name: in.Name, &row.DiscoveryURL: in.DiscoveryURL, &row.ClientID: in.ClientID} {
 		if from != nil {
 			*to = strings.TrimSpace(*from)

@@ -50,9 +50,9 @@ func (in *Input) apply(t *store.Tag, v *problem.Fields) {
 	}
 }
 
-// Check returns names of tags without surrounding space and without repetitions. It adds their problems to v. field is
+// CheckNames returns names of tags without surrounding space and without repetitions. It adds their problems to v. field is
 // the name of the list; the problems name positions, such as tags.0.
-func Check(field string, given []string, v *problem.Fields) []string {
+func CheckNames(field string, given []string, v *problem.Fields) []string {
 	if len(given) > 10*MaxOfLink { // a request may repeat names, but not without bound
 		given = given[:10*MaxOfLink]
 	}

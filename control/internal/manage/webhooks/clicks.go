@@ -24,8 +24,8 @@ type clicks struct {
 	readAt time.Time            // zero: no cache
 }
 
-// forget makes the next call read the subscriptions again.
-func (c *clicks) forget() {
+// invalidate makes the next call read the subscriptions again.
+func (c *clicks) invalidate() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.readAt = time.Time{}

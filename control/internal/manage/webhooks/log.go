@@ -144,7 +144,7 @@ func (s *Service) sendNow(ctx context.Context, w *store.Webhook, m message) (sto
 	r := s.send(ctx, w, m)
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		var sum store.Attempts
-		sum.Add(&r.log)
+		sum.Append(&r.log)
 		there, err := tx.NoteAttempts(ctx, w.ID, sum)
 		if err != nil {
 			return fmt.Errorf("record webhook attempt: %w", err)

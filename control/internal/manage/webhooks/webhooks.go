@@ -162,7 +162,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Webho
 	}}
 	var v problem.Fields
 	in.required(&v)
-	s.apply(ctx, &in, &w, &v)
+	s.applyInput(ctx, &in, &w, &v)
 	if err := v.Err(); err != nil {
 		return w, "", err
 	}
@@ -201,7 +201,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Webho
 	if err != nil {
 		return Webhook{}, "", err
 	}
-	s.clicks.forget()
+	s.clicks.invalidate()
 	return w, secret, nil
 }
 
@@ -243,7 +243,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		return Webhook{}, err
 	}
 	var v problem.Fields
-	s.apply(ctx, &in, &draft, &v)
+	s.applyInput(ctx, &in, &draft, &v)
 	if err := v.Err(); err != nil {
 		return Webhook{}, err
 	}
@@ -307,7 +307,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 	if err != nil {
 		return Webhook{}, err
 	}
-	s.clicks.forget()
+	s.clicks.invalidate()
 	return w, nil
 }
 
@@ -327,7 +327,7 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_DELETED", EntityType: "webhook", EntityID: id,
 			Workspace: w.Workspace, Old: logged(&w)})
 	})
-	s.clicks.forget()
+	s.clicks.invalidate()
 	return err
 }
 

@@ -156,10 +156,10 @@ func (s *Store) insert(ctx context.Context, table string, n int, fields []field)
 		names[i] = f.name
 	}
 	statement := "INSERT INTO " + table + " (" + strings.Join(names, ", ") + ")"
-	return s.retry(ctx, func() error { return s.send(ctx, statement, fields) })
+	return s.retry(ctx, func() error { return s.sendBatch(ctx, statement, fields) })
 }
 
-func (s *Store) send(ctx context.Context, statement string, fields []field) error {
+func (s *Store) sendBatch(ctx context.Context, statement string, fields []field) error {
 	batch, err := s.writing.PrepareBatch(ctx, statement)
 	if err != nil {
 		return err

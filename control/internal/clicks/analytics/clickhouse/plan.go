@@ -70,7 +70,7 @@ func (s *Store) newPlan(ctx context.Context, scope analytics.Scope) (plan, error
 	}
 	var dirty []uint32
 	var clean uint64
-	err := s.ask(ctx, analytics.Statement{
+	err := s.query(ctx, analytics.Statement{
 		Text: `SELECT arraySort(groupArrayIf(slot, written != built)), countIf(written = built) FROM (` + states + `)`,
 		Args: bounds(p.first, p.end),
 	}, func() error { return nil }, &dirty, &clean)
@@ -313,7 +313,7 @@ func (s *Store) heavyRows(ctx context.Context, scope analytics.Scope, p plan) (f
 		return true, nil
 	}
 	var one uint8
-	err = s.ask(ctx, analytics.Statement{Text: text}, func() error {
+	err = s.query(ctx, analytics.Statement{Text: text}, func() error {
 		found = true
 		return nil
 	}, &one)
