@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/cluster/sharded"
 	"github.com/shortline/shortline/control/internal/clicks/cluster/shards"
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // clicksAt holds the settings of the click store.
@@ -219,9 +220,6 @@ func (c clicksAt) migrate(ctx context.Context) error {
 }
 
 func namesOf(list []shardAt) []string {
-	names := make([]string, len(list))
-	for i, sh := range list {
-		names[i] = sh.name
-	}
+	names := each.Of(list, func(sh shardAt) string { return sh.name })
 	return names
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/percent"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/decision"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
 	"github.com/shortline/shortline/shared/visitor"
@@ -232,10 +233,7 @@ func (s *Service) traces(record link.Record, who rule.Facts) ([]rule.Trace, erro
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
-	traces := make([]rule.Trace, len(plan.Rules))
-	for i := range plan.Rules {
-		traces[i] = plan.Rules[i].Program.Explain(who)
-	}
+	traces := each.At(plan.Rules, func(r *decision.Rule) rule.Trace { return r.Program.Explain(who) })
 	return traces, nil
 }
 

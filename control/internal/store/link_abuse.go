@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // States of a case.
@@ -89,10 +91,7 @@ func (c Conn) Cases(ctx context.Context, f CaseFilter) (list []AbuseCase, total 
 }
 
 func (c Conn) linksOfCases(ctx context.Context, list []AbuseCase) error {
-	ids := make([]string, len(list))
-	for i := range list {
-		ids[i] = list[i].URLID
-	}
+	ids := each.At(list, func(a *AbuseCase) string { return a.URLID })
 	if len(ids) == 0 {
 		return nil
 	}

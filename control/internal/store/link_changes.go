@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // LinkRef names a link by its number, which is never reused, and its key (link.Key).
@@ -24,10 +26,7 @@ func (tx *Tx) TouchAll(ctx context.Context, refs []LinkRef) error {
 		return err
 	}
 	for part := range slices.Chunk(refs, batch) {
-		nums := make([]any, len(part))
-		for i, r := range part {
-			nums[i] = r.Num
-		}
+		nums := each.Of(part, func(r LinkRef) any { return r.Num })
 		in := `num IN (` + In(len(nums)) + `)`
 		type state struct {
 			num uint64

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // LinkFilter selects and orders links. A zero field selects everything. A link must match all fields.
@@ -314,10 +316,7 @@ func (c Conn) walk(ctx context.Context, f *LinkFilter, all []condition) (list []
 		list, err = c.pageOfLinks(ctx, f, `SELECT num FROM urls`+scope+order, args)
 		return list, true, err
 	}
-	where := make([]string, len(all))
-	for i, cond := range all {
-		where[i] = cond.where
-	}
+	where := each.Of(all, func(cond condition) string { return cond.where })
 	need := f.Offset + f.Limit
 	for _, steps := range []int{max(1000, 20*need), max(50_000, 20*need)} {
 		given := append(slices.Clone(args), steps)

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Tag is a label of links in one workspace.
@@ -119,10 +121,7 @@ func (c Conn) TagsOf(ctx context.Context, nums []uint64) (map[uint64][]string, e
 
 // ReadTags sets the Tags of links.
 func (c Conn) ReadTags(ctx context.Context, links []Link) error {
-	nums := make([]uint64, len(links))
-	for i := range links {
-		nums[i] = links[i].Num
-	}
+	nums := each.At(links, func(l *Link) uint64 { return l.Num })
 	tags, err := c.TagsOf(ctx, nums)
 	if err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // TrashedLink is a deleted link that can be restored.
@@ -35,10 +37,7 @@ func (s *Store) TrashTime() time.Duration { return s.trash }
 // there is no trash. The caller has locked the links and their bundles and touched the links.
 func (tx *Tx) RemoveLinks(ctx context.Context, userID string, list []Link) error {
 	if !tx.trash {
-		ids := make([]string, len(list))
-		for i := range list {
-			ids[i] = list[i].ID
-		}
+		ids := each.At(list, func(l *Link) string { return l.ID })
 		return tx.DeleteLinks(ctx, ids)
 	}
 	return tx.trashLinks(ctx, userID, Now(), list)

@@ -29,6 +29,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // driver of the SQLite dialect
 
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -373,10 +374,7 @@ func In(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") 
 
 // Args converts a list to arguments for In.
 func Args[T any](list []T) []any {
-	out := make([]any, len(list))
-	for i, v := range list {
-		out[i] = v
-	}
+	out := each.Of(list, func(v T) any { return v })
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/domains/hostname"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Domain is a host name under which a workspace has links of its own.
@@ -104,10 +105,7 @@ const (
 
 // domainsOf converts domains for their owners.
 func (s *server) domainsOf(ctx context.Context, list []store.Domain) ([]Domain, error) {
-	nums := make([]uint64, len(list))
-	for i := range list {
-		nums[i] = list[i].Workspace
-	}
+	nums := each.At(list, func(d *store.Domain) uint64 { return d.Workspace })
 	spaces, err := s.Store.WorkspaceIDs(ctx, nums)
 	if err != nil {
 		return nil, err

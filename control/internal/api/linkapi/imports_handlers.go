@@ -24,6 +24,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/spreadsheet"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // importTime limits an upload and a dry run.
@@ -130,10 +131,7 @@ func (s *server) previewImport(ctx context.Context, in *importPlanIn) (*kit.Body
 		return nil, err
 	}
 	told := func(list []store.ImportProblem) []ImportProblem {
-		out := make([]ImportProblem, len(list))
-		for i := range list {
-			out[i] = importProblemOf(list[i])
-		}
+		out := each.At(list, func(i *store.ImportProblem) ImportProblem { return importProblemOf(*i) })
 		return out
 	}
 	return kit.NewBody(ImportPreview{p.Rows, p.Create, p.Update, p.Skip, p.Rename, p.Errors, told(p.Problems), told(p.Warnings)}), nil

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Statement is a SQL query with the values of its ? placeholders. Values are strings and int64s only, because every
@@ -396,10 +398,7 @@ func (s *statement) where(scope Scope, referers string) {
 			and("1 = 0")
 			continue
 		}
-		args := make([]any, len(m.Values))
-		for i, v := range m.Values {
-			args[i] = v
-		}
+		args := each.Of(m.Values, func(v string) any { return v })
 		list := " IN (" + strings.Repeat("?, ", len(args)-1) + "?)"
 		if m.By == Site {
 			// Only once for each referrer, because there are fewer referrers than clicks. Without the LIMIT, engines would

@@ -24,6 +24,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/conversion"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/metric"
 )
 
@@ -347,10 +348,7 @@ func keyOf(c *conversion.Conversion) analytics.ConversionKey {
 }
 
 func linksOf(list []conversion.Conversion) []uint64 {
-	links := make([]uint64, len(list))
-	for i := range list {
-		links[i] = list[i].Click.Link
-	}
+	links := each.At(list, func(c *conversion.Conversion) uint64 { return c.Click.Link })
 	return store.Distinct(links)
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/metric"
 )
 
@@ -433,10 +434,7 @@ func (f *Feed) linksOf(ctx context.Context, rows []analytics.Row) ([]ref, error)
 			}
 		}
 	}
-	of := make([]ref, len(rows))
-	for i := range rows {
-		of[i] = f.links[rows[i].Link]
-	}
+	of := each.At(rows, func(r *analytics.Row) ref { return f.links[r.Link] })
 	return of, nil
 }
 

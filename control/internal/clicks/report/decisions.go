@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/percent"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Tests reports on the active A/B tests.
@@ -119,10 +120,7 @@ func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period 
 
 // numsOf never returns nil, because nil would select all links.
 func numsOf(urls []store.Link) []uint64 {
-	nums := make([]uint64, len(urls))
-	for i, u := range urls {
-		nums[i] = u.Num
-	}
+	nums := each.Of(urls, func(u store.Link) uint64 { return u.Num })
 	return nums
 }
 
@@ -150,10 +148,7 @@ func (s *Service) Test(ctx context.Context, p auth.Principal, id string, a Ask) 
 
 // tests reports on each link's variants. drawn is the number of clicks on any variant, including deleted ones.
 func (s *Service) tests(ctx context.Context, urls []store.Link, a Ask, period Period) (list []Test, drawn int64, err error) {
-	ids := make([]string, len(urls))
-	for i, u := range urls {
-		ids[i] = u.ID
-	}
+	ids := each.Of(urls, func(u store.Link) string { return u.ID })
 	variants, err := s.store.VariantsOf(ctx, ids)
 	if err != nil {
 		return nil, 0, fmt.Errorf("find the variants of a report: %w", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/percent"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Summary has the totals of a period.
@@ -160,10 +161,7 @@ func (s *Service) overview(ctx context.Context, p auth.Principal, a Ask, period 
 	if err != nil {
 		return nil, err
 	}
-	nums := make([]uint64, len(top))
-	for i := range top {
-		nums[i] = top[i].Num
-	}
+	nums := each.At(top, func(c *CountedLink) uint64 { return c.Num })
 	scope = period.limit(scope)
 	scope.Links = nums
 	converted, err := s.wonByLink(ctx, a.Goal, scope)
@@ -275,10 +273,7 @@ func (s *Service) top(ctx context.Context, scope analytics.Scope, limit int) ([]
 		if err != nil {
 			return nil, err
 		}
-		nums := make([]uint64, len(lines))
-		for i, l := range lines {
-			nums[i] = l.Link
-		}
+		nums := each.Of(lines, func(l analytics.Line) uint64 { return l.Link })
 		urls, err := s.store.LinksByNum(ctx, nums)
 		if err != nil {
 			return nil, fmt.Errorf("find the links of a report: %w", err)

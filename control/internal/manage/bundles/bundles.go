@@ -21,6 +21,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/version"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // States of a bundle. An archived bundle is hidden from lists, but its data is kept.
@@ -80,10 +81,7 @@ func status(b *store.Bundle) string {
 // Version returns the version of a bundle: of its fields, and of its links in order. Counters and fields of links are not
 // part of it.
 func (b *Bundle) Version() string {
-	ids := make([]string, len(b.URLs))
-	for i := range b.URLs {
-		ids[i] = b.URLs[i].Link.ID
-	}
+	ids := each.At(b.URLs, func(v *store.BundleLink) string { return v.Link.ID })
 	return version.Hash(b.ID, b.Name, b.Description, b.Color, b.Icon, b.Archived, ids)
 }
 
@@ -272,18 +270,12 @@ func withLinks(ctx context.Context, c store.Conn, p auth.Principal, b store.Bund
 // readAll reads the links of bundles that the caller may see. A caller misses links only if they were an
 // administrator, put other users' links into the bundle, and have lost the role since.
 func readAll(ctx context.Context, c store.Conn, p auth.Principal, list []store.Bundle) ([]Bundle, error) {
-	ids := make([]string, len(list))
-	for i := range list {
-		ids[i] = list[i].ID
-	}
+	ids := each.At(list, func(b *store.Bundle) string { return b.ID })
 	urls, err := c.BundleLinks(ctx, ids, p.Scope())
 	if err != nil {
 		return nil, fmt.Errorf("read the links of bundles: %w", err)
 	}
-	out := make([]Bundle, len(list))
-	for i := range list {
-		out[i] = Bundle{list[i], urls[list[i].ID]}
-	}
+	out := each.At(list, func(b *store.Bundle) Bundle { return Bundle{*b, urls[b.ID]} })
 	return out, nil
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/work"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/link"
 )
@@ -207,10 +208,7 @@ func (s *Service) Stats(ctx context.Context, p auth.Principal) (store.LinkStats,
 
 // Owners returns the owners of the links that are not the caller's own, by id; see People.
 func (s *Service) Owners(ctx context.Context, p auth.Principal, urls []store.Link) (map[string]store.User, error) {
-	ids := make([]string, len(urls))
-	for i := range urls {
-		ids[i] = urls[i].UserID
-	}
+	ids := each.At(urls, func(l *store.Link) string { return l.UserID })
 	return s.People(ctx, p, ids)
 }
 

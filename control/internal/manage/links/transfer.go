@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Transfer moves links to another workspace, all or none, with their rules, variants and clicks. They leave the bundles
@@ -199,10 +200,7 @@ func MoveSome(ctx context.Context, tx *store.Tx, userID string, from, to store.W
 	if err != nil {
 		return 0, err
 	}
-	nums := make([]uint64, len(list))
-	for i := range list {
-		nums[i] = list[i].Num
-	}
+	nums := each.At(list, func(l *store.Link) uint64 { return l.Num })
 	if err := tx.LeaveTags(ctx, nums); err != nil {
 		return 0, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/version"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
 )
@@ -207,10 +208,7 @@ func (s *Service) CreateFromTemplate(ctx context.Context, p auth.Principal, urlI
 	templates := rule.Templates()
 	i := slices.IndexFunc(templates, func(t rule.Template) bool { return t.Key == key })
 	if i < 0 {
-		keys := make([]string, len(templates))
-		for j, t := range templates {
-			keys[j] = t.Key
-		}
+		keys := each.Of(templates, func(t rule.Template) string { return t.Key })
 		return store.Rule{}, problem.OfField("templateKey", "must be one of %s", strings.Join(keys, ", "))
 	}
 	in.Conditions = templates[i].Conditions

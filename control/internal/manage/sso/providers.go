@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 const (
@@ -69,10 +70,7 @@ func (s *Service) list(ctx context.Context, activeOnly bool) ([]Provider, error)
 	if err != nil {
 		return nil, fmt.Errorf("list identity providers: %w", err)
 	}
-	out := make([]Provider, len(rows))
-	for i, r := range rows {
-		out[i] = s.shown(r)
-	}
+	out := each.Of(rows, s.shown)
 	return out, nil
 }
 
@@ -242,10 +240,7 @@ func (s *Service) copyFields(in Input, row *store.OIDCProvider) {
 		}
 	}
 	if in.Domains != nil {
-		domains := make([]string, len(*in.Domains))
-		for i, d := range *in.Domains {
-			domains[i] = cleanDomain(d)
-		}
+		domains := each.Of(*in.Domains, cleanDomain)
 		row.Domains = strings.Join(domains, " ")
 	}
 	if in.ClientSecret != nil {

@@ -31,6 +31,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/version"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/seal"
 )
 
@@ -134,10 +135,7 @@ const maxWaiting = 10_000
 
 // queued fills in what waits for webhooks.
 func queued(ctx context.Context, c store.Conn, list ...*Webhook) error {
-	ids := make([]string, len(list))
-	for i, w := range list {
-		ids[i] = w.ID
-	}
+	ids := each.Of(list, func(w *Webhook) string { return w.ID })
 	queues, err := c.Queues(ctx, ids, maxWaiting)
 	if err != nil {
 		return fmt.Errorf("count webhook deliveries: %w", err)

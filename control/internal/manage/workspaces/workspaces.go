@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // DefaultPerUser is the default limit of workspaces of teams that a user owns.
@@ -56,10 +57,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal, search string, lim
 	if err != nil {
 		return nil, 0, fmt.Errorf("list workspaces: %w", err)
 	}
-	rows := make([]Row, len(list))
-	for i, w := range list {
-		rows[i] = rowFor(p)(w)
-	}
+	rows := each.Of(list, rowFor(p))
 	return rows, total, nil
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Kind is the kind of a problem. Package api maps each kind to one status.
@@ -67,10 +69,7 @@ func (e *Error) Error() string {
 	if len(e.Fields) == 0 {
 		return e.Message
 	}
-	parts := make([]string, len(e.Fields))
-	for i, f := range e.Fields {
-		parts[i] = f.String()
-	}
+	parts := each.Of(e.Fields, func(f Field) string { return f.String() })
 	if e.Message == parts[0] {
 		return strings.Join(parts, "; ")
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // slotMillis is the length of a slot: a quarter hour of UTC. All current zones differ from UTC by whole quarter hours,
@@ -219,10 +220,7 @@ func listed(scope analytics.Scope) string {
 
 // numbers renders a list of numbers.
 func numbers(list []uint64) string {
-	parts := make([]string, len(list))
-	for i, n := range list {
-		parts[i] = strconv.FormatUint(n, 10)
-	}
+	parts := each.Of(list, func(n uint64) string { return strconv.FormatUint(n, 10) })
 	return strings.Join(parts, ", ")
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/job"
 )
 
@@ -254,10 +255,7 @@ type built struct {
 
 // rolledColumns returns the columns of the dimensions in rolled, separated by commas.
 func rolledColumns() string {
-	columns := make([]string, len(rolled))
-	for i, d := range rolled {
-		columns[i] = d.String()
-	}
+	columns := each.Of(rolled, func(d analytics.Dimension) string { return d.String() })
 	return strings.Join(columns, ", ")
 }
 
