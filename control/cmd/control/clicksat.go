@@ -220,6 +220,5 @@ func (c clicksAt) migrate(ctx context.Context) error {
 }
 
 func namesOf(list []shardAt) []string {
-	names := each.Of(list, func(sh shardAt) string { return sh.name })
-	return names
+	return each.Of(list, func(sh shardAt) string { return sh.name })
 }

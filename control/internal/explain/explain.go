@@ -233,8 +233,7 @@ func (s *Service) traces(record link.Record, who rule.Facts) ([]rule.Trace, erro
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
-	traces := each.At(plan.Rules, func(r *decision.Rule) rule.Trace { return r.Program.Explain(who) })
-	return traces, nil
+	return each.At(plan.Rules, func(r *decision.Rule) rule.Trace { return r.Program.Explain(who) }), nil
 }
 
 // outcome returns how an edge answers, and the address to which it redirects a visitor who does not reach the destination, or

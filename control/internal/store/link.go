@@ -311,13 +311,11 @@ var (
 )
 
 func columnsOf(fields []*LinkField) []string {
-	names := each.Of(fields, func(f *LinkField) string { return f.Column })
-	return names
+	return each.Of(fields, func(f *LinkField) string { return f.Column })
 }
 
 func expressionsOf(fields []*LinkField) []string {
-	list := each.Of(fields, func(f *LinkField) string { return cmp.Or(f.sql, "urls."+f.Column) })
-	return list
+	return each.Of(fields, func(f *LinkField) string { return cmp.Or(f.sql, "urls."+f.Column) })
 }
 
 // appendValues appends what a statement writes to the columns of fields.
@@ -330,8 +328,7 @@ func (l *Link) appendValues(args []any, fields []*LinkField) []any {
 
 // targets returns where Scan writes linkColumns.
 func (l *Link) targets() []any {
-	list := each.Of(readFields, func(f *LinkField) any { return f.access.into(l) })
-	return list
+	return each.Of(readFields, func(f *LinkField) any { return f.access.into(l) })
 }
 
 func scanLink(row interface{ Scan(...any) error }) (l Link, err error) {

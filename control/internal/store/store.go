@@ -374,8 +374,7 @@ func In(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") 
 
 // Args converts a list to arguments for In.
 func Args[T any](list []T) []any {
-	out := each.Of(list, func(v T) any { return v })
-	return out
+	return each.Of(list, func(v T) any { return v })
 }
 
 // Distinct removes duplicates and keeps the order.

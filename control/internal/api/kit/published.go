@@ -136,8 +136,7 @@ func copySchemas(list []*huma.Schema) (copies []*huma.Schema) {
 
 // Enum returns a closed set of values for a schema.
 func Enum[T any](list ...T) []any {
-	values := each.Of(list, func(v T) any { return v })
-	return values
+	return each.Of(list, func(v T) any { return v })
 }
 
 // Schemas declares schemas that no struct has, by their names.

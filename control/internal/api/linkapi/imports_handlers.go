@@ -131,8 +131,7 @@ func (s *server) previewImport(ctx context.Context, in *importPlanIn) (*kit.Body
 		return nil, err
 	}
 	told := func(list []store.ImportProblem) []ImportProblem {
-		out := each.At(list, func(i *store.ImportProblem) ImportProblem { return importProblemOf(*i) })
-		return out
+		return each.At(list, func(i *store.ImportProblem) ImportProblem { return importProblemOf(*i) })
 	}
 	return kit.NewBody(ImportPreview{p.Rows, p.Create, p.Update, p.Skip, p.Rename, p.Errors, told(p.Problems), told(p.Warnings)}), nil
 }

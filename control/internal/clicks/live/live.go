@@ -434,8 +434,7 @@ func (f *Feed) linksOf(ctx context.Context, rows []analytics.Row) ([]ref, error)
 			}
 		}
 	}
-	of := each.At(rows, func(r *analytics.Row) ref { return f.links[r.Link] })
-	return of, nil
+	return each.At(rows, func(r *analytics.Row) ref { return f.links[r.Link] }), nil
 }
 
 func (f *Feed) metrics() metric.Set {

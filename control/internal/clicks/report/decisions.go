@@ -120,8 +120,7 @@ func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period 
 
 // numsOf never returns nil, because nil would select all links.
 func numsOf(urls []store.Link) []uint64 {
-	nums := each.Of(urls, func(u store.Link) uint64 { return u.Num })
-	return nums
+	return each.Of(urls, func(u store.Link) uint64 { return u.Num })
 }
 
 // Test reports on one link's variants, whether or not its test is active.

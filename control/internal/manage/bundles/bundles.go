@@ -275,8 +275,7 @@ func readAll(ctx context.Context, c store.Conn, p auth.Principal, list []store.B
 	if err != nil {
 		return nil, fmt.Errorf("read the links of bundles: %w", err)
 	}
-	out := each.At(list, func(b *store.Bundle) Bundle { return Bundle{*b, urls[b.ID]} })
-	return out, nil
+	return each.At(list, func(b *store.Bundle) Bundle { return Bundle{*b, urls[b.ID]} }), nil
 }
 
 // Update changes the fields that the input sets.

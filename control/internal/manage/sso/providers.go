@@ -70,8 +70,7 @@ func (s *Service) list(ctx context.Context, activeOnly bool) ([]Provider, error)
 	if err != nil {
 		return nil, fmt.Errorf("list identity providers: %w", err)
 	}
-	out := each.Of(rows, s.shown)
-	return out, nil
+	return each.Of(rows, s.shown), nil
 }
 
 // Provider returns a provider.

@@ -31,8 +31,7 @@ var special = prefixes(
 var globalUnicast = netip.MustParsePrefix("2000::/3")
 
 func prefixes(list ...string) []netip.Prefix {
-	out := each.Of(list, netip.MustParsePrefix)
-	return out
+	return each.Of(list, netip.MustParsePrefix)
 }
 
 // Public reports whether an address is routed on the public internet.
