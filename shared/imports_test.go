@@ -29,6 +29,7 @@ var layers = []archtest.Layer{
 	{Path: "shared/conns", Is: "limits of connections"},
 	{Path: "shared/design", Is: "the colours and sizes of everything that people see"},
 	{Path: "shared/durable", Is: "locked folders and replaced files"},
+	{Path: "shared/each", Is: "lists of lists"},
 	{Path: "shared/fairqueue", Is: "slots that clients share fairly"},
 	{Path: "shared/job", May: []string{"shared/backoff", "shared/metric"}, Is: "work that is repeated in the background"},
 	{Path: "shared/kafkaconn", May: []string{"shared/backoff", "shared/config"}, Is: "the connection to Kafka that both adapters use"},

@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -112,7 +113,7 @@ func bench(s *settings, args []string) error {
 		}
 	}
 	if s.wants("visits") {
-		if err := f.visits(&r, dir, say); err != nil {
+		if err := f.visits(&r, dir, load, say); err != nil {
 			return err
 		}
 	}
@@ -155,19 +156,15 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 		return err
 	}
 	say("%s; %d connections, %d rounds of %v; servers on processor %d, load generator on processor %d", edge.hello["table"],
-		s.conns, s.rounds,
-		s.dur, s.cpus[0], s.cpus[1])
+		connections, s.rounds, s.dur, s.cpus[0], s.cpus[1])
 	all, err := f.contestants(r, edge, bare)
 	if err != nil {
 		return err
 	}
 	if s.wants("others") && s.than == "" {
-		others, stop, err := startOthers(s, dir)
+		others, notes, stop := startOthers(s, dir)
 		defer stop()
-		if err != nil {
-			r.Notes = append(r.Notes, err.Error())
-		}
-		all = append(all, others...)
+		all, r.Notes = append(all, others...), append(r.Notes, notes...)
 	}
 	// A server that works in the background is also charged while others have their turn. Each whole edge therefore alternates with
 	// bare only.
@@ -195,7 +192,7 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 	}
 	for _, c := range f.all {
 		if c.redirects > 0 && c != bare {
-			if err := c.accounts(uint64(c.redirects)); err != nil {
+			if err := c.accounts(); err != nil {
 				return err
 			}
 		}
@@ -306,8 +303,8 @@ func (f *family) manyRules(r *result) (all []contestant, err error) {
 		if err != nil {
 			return nil, err
 		}
-		sc := scenario{Name: mode.name, What: mode.what, Budget: mode.budget, class: classRules, listen: "proxied", status: "302",
-			links: ruleLinks}
+		sc := scenario{Name: mode.name, What: mode.what, Budget: mode.budget, listen: "proxied",
+			order: order{Class: classRules, Status: "302", Links: ruleLinks}}
 		all = append(all, contestant{scenario: sc, server: edge})
 		if r.Compile == nil {
 			r.Compile = new(compileCost)
@@ -329,11 +326,11 @@ func (f *family) ten(r *result, dir string, load, bare *child) error {
 	}
 	var t tenMillion
 	sc := scenarios[0]
-	sc.Name, sc.What, sc.Budget, sc.links = "P1", "plain link among ten times as many", 0, 10*s.links
+	sc.Name, sc.What, sc.Budget, sc.order.Links = "P1", "plain link among ten times as many", 0, 10*s.links
 	short := *s
 	short.rounds = max(s.rounds/2, blockRounds)
 	even := sc
-	even.uniform = true
+	even.order.Uniform = true
 	ratios, err := compare(&short, load, bare, []contestant{{scenario: sc, server: edge}, {scenario: even, server: edge}})
 	if err != nil {
 		return err
@@ -420,7 +417,7 @@ func (r *result) write(w io.Writer) {
 	}
 }
 
-// save writes the result as text, as JSON and as an SVG image.
+// save writes the result as text and as JSON.
 func (r *result) save(name string) error {
 	var text strings.Builder
 	r.write(&text)
@@ -428,12 +425,7 @@ func (r *result) save(name string) error {
 	if err != nil {
 		return err
 	}
-	for ending, content := range map[string][]byte{".txt": []byte(text.String()), ".json": append(b, '\n'), ".svg": plot(r)} {
-		if err := os.WriteFile(name+ending, content, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(os.WriteFile(name+".txt", []byte(text.String()), 0o644), os.WriteFile(name+".json", append(b, '\n'), 0o644))
 }
 
 // machine returns the number and the model name of the processors.

@@ -106,6 +106,22 @@ func (c *child) used() (time.Duration, error) {
 	return time.Duration(n), nil
 }
 
+// clickCount is the number of clicks that an edge's spool has stored and dropped.
+type clickCount struct{ Appended, Dropped uint64 }
+
+// accounts returns an error unless the child has stored exactly one click for each of its redirects.
+func (c *child) accounts() error {
+	var stored clickCount
+	if err := c.askJSON("clicks", &stored); err != nil {
+		return err
+	}
+	if stored.Dropped > 0 || stored.Appended != uint64(c.redirects) {
+		return fmt.Errorf("%s redirected %d requests, but stored %d clicks and dropped %d", c.role, c.redirects, stored.Appended,
+			stored.Dropped)
+	}
+	return nil
+}
+
 func (c *child) stop() {
 	_ = c.in.Close() // the end of its input ends the child
 	_ = c.cmd.Wait()
@@ -115,12 +131,9 @@ func (c *child) address(listen string) string { return c.hello[listen] }
 
 // drive makes the load generator send requests to a server and measures the server's processor time.
 func drive(load *child, c *contestant, d time.Duration, rate float64) (run, error) {
-	o, err := json.Marshal(order{Addr: c.server.address(c.listen), Class: c.class, Status: c.status, Links: c.links, For: d, Rate: rate,
-		Constant: c.constant, Uniform: c.uniform})
-	if err != nil {
-		return run{}, err
-	}
-	before := c.last
+	o := c.order
+	o.Addr, o.For, o.Rate = c.server.address(c.listen), d, rate
+	before, err := c.last, error(nil)
 	if !c.background || before == 0 {
 		if before, err = c.server.used(); err != nil {
 			return run{}, err
@@ -130,7 +143,7 @@ func drive(load *child, c *contestant, d time.Duration, rate float64) (run, erro
 	if err != nil {
 		return run{}, err
 	}
-	answer := load.ask(string(o))
+	answer := load.ask(asJSON(o))
 	if c.last, err = c.server.used(); err != nil {
 		return run{}, err
 	}
@@ -148,8 +161,8 @@ func drive(load *child, c *contestant, d time.Duration, rate float64) (run, erro
 	if got.Failure != "" || got.Requests == 0 {
 		return run{}, fmt.Errorf("%s: %d requests answered: %s", c.Name, got.Requests, got.Failure)
 	}
-	return run{cpu: c.last - before, total: after - rest, requests: got.Requests, seconds: got.Seconds, errors: got.Errors,
-		redirects: got.Redirects, rules: got.Rules, took: *got.Took}, nil
+	return run{cpu: c.last - before, total: after - rest, generator: got.CPU, requests: got.Requests, seconds: got.Seconds,
+		errors: got.Errors, rules: got.Rules, took: *got.Took}, nil
 }
 
 // timeWithout returns the processor time that the whole machine has used so far, without that of a child.

@@ -6,16 +6,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"github.com/shortline/shortline/edge"
-	"github.com/shortline/shortline/shared/click"
 	record "github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
 )
@@ -74,45 +71,22 @@ func writeDocument(path string, links int) (slug string, size int64, took time.D
 }
 
 // fileSource is a control plane with one document and without changes.
-type fileSource string
+type fileSource struct {
+	noChanges
+	path string
+}
 
 func (s fileSource) Snapshot(context.Context) (io.ReadCloser, error) {
-	if s == "" {
+	if s.path == "" {
 		return nil, fmt.Errorf("the control plane is unreachable")
 	}
-	return os.Open(string(s))
+	return os.Open(s.path)
 }
-
-func (fileSource) Changes(ctx context.Context, _ snapshot.Cursor) ([]byte, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
-// nowhere is a sink that discards clicks.
-type nowhere struct{}
-
-func (nowhere) Deliver(context.Context, *click.Batch) error { return nil }
 
 // serveCold runs a complete edge with a data folder. It loads the document if it has no links yet.
 func serveCold(s *settings) error {
-	e, err := edge.New(edge.Config{ListenAddr: "127.0.0.1:0", BaseURL: "https://sho.rt", DataDir: s.data}, edge.Deps{
-		Links: fileSource(s.document), Sink: nowhere{}, Logger: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		return err
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- e.Run(ctx) }()
-	err = converse(map[string]string{"edge": e.Addr().String()}, func(string) string {
-		debug.FreeOSMemory()
-		return "{}"
-	})
-	stop()
-	if failed := <-ended; err == nil {
-		err = failed
-	}
-	return err
+	return runEdge(s, edge.Config{DataDir: s.data}, edge.Deps{Links: fileSource{path: s.document}, Sink: nowhere{}},
+		func(*edge.Edge) error { return nil })
 }
 
 // coldStart holds the results of starting an edge twice.
@@ -146,7 +120,7 @@ func measureCold(s *settings, dir string, links int) (c coldStart, err error) {
 			return c, err
 		}
 		err = await(3*time.Minute, 2*time.Millisecond, func() error {
-			r, err := client.Get("http://" + child.hello["edge"] + "/" + slug)
+			r, err := client.Get("http://" + child.hello["plain"] + "/" + slug)
 			if err != nil {
 				return err
 			}
@@ -169,7 +143,7 @@ func measureCold(s *settings, dir string, links int) (c coldStart, err error) {
 			return c, fmt.Errorf("cold start of an edge: %w", err)
 		}
 		client.CloseIdleConnections()
-		child.ask("rest")
+		child.ask("free")
 		c.Resident = resident(child.cmd.Process.Pid)
 		child.stop()
 	}

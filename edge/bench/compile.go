@@ -41,8 +41,8 @@ func coldCompiles() (c compileCost, err error) {
 			if own {
 				suffix = strconv.FormatUint(uint64(i), 36)
 			}
-			all[i] = record.Record{Num: uint64(i) + 1, Revision: uint64(i) + 1, Key: string(appendSlug(nil, classRules, uint32(i))),
-				Destination: destination(uint32(i)), SmartRouting: true, Rules: tenRules(suffix, time.Now())}
+			all[i] = linkOf(uint64(i)+1, 0, classRules, uint32(i))
+			all[i].SmartRouting, all[i].Rules = true, tenRules(suffix, time.Now())
 		}
 		return all
 	}

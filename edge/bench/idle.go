@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"net"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -69,20 +70,21 @@ func idleAfter(edge *child, count, requests int, pause, rest time.Duration) (c i
 	c.Count = count
 	edge.ask("free")
 	before := resident(edge.cmd.Process.Pid)
-	fds := make([]int, 0, c.Count)
+	conns := make([]net.Conn, 0, c.Count)
 	defer func() {
-		for _, fd := range fds {
-			_ = unix.Close(fd)
+		for _, conn := range conns {
+			_ = conn.Close()
 		}
 		time.Sleep(time.Second) // the edge closes them, too
 	}()
 	for n := range c.Count {
 		// A source address has too few ports for all connections.
-		fd, err := dialFrom([4]byte{127, 1, byte(n >> 8), byte(1 + n%250)}, edge.address("plain"))
+		from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 1, byte(n>>8), byte(1+n%250))}}
+		conn, err := from.Dial("tcp4", edge.address("plain"))
 		if err != nil {
 			return c, err
 		}
-		fds = append(fds, fd)
+		conns = append(conns, conn)
 	}
 	request := []byte("GET /" + string(appendSlug(nil, classPlain, 0)) + " HTTP/1.1\r\nHost: " + plainHost + "\r\n\r\n")
 	answer := make([]byte, 4<<10)
@@ -90,11 +92,11 @@ func idleAfter(edge *child, count, requests int, pause, rest time.Duration) (c i
 		if n > 0 {
 			time.Sleep(pause)
 		}
-		for _, fd := range fds {
-			if _, err := unix.Write(fd, request); err != nil {
+		for _, conn := range conns {
+			if _, err := conn.Write(request); err != nil {
 				return c, err
 			}
-			if got, err := unix.Read(fd, answer); err != nil || !whole(answer[:max(got, 0)]) {
+			if got, err := conn.Read(answer); err != nil || !whole(answer[:max(got, 0)]) {
 				return c, fmt.Errorf("got %q, %v", answer[:max(got, 0)], err)
 			}
 		}

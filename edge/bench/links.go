@@ -25,6 +25,14 @@ func destination(n uint32) string {
 	return fmt.Sprintf("https://www.example-shop.com/en/products/category/some-descriptive-name-of-a-thing-%07d%s", n, destinationTail)
 }
 
+// linkOf returns a link without rules and variants: number i of a class, on a domain.
+func linkOf(num, domain uint64, class byte, i uint32) record.Record {
+	return record.Record{
+		Num: num, Owner: num % 1000, Revision: num, CreatedAt: 1_750_000_000_000 + int64(num),
+		Key: record.Key(domain, string(appendSlug(nil, class, i))), Destination: destination(i),
+	}
+}
+
 // fill loads the links of all classes into the table.
 func fill(tab *table.Table, s *settings) error {
 	b := tab.NewBuilder()
@@ -32,10 +40,7 @@ func fill(tab *table.Table, s *settings) error {
 	add := func(class byte, n int, adorn func(*record.Record)) error {
 		for i := range uint32(n) {
 			num++
-			r := record.Record{
-				Num: num, Owner: num % 1000, Revision: num, CreatedAt: 1_750_000_000_000 + int64(num),
-				Key: string(appendSlug(nil, class, i)), Destination: destination(i),
-			}
+			r := linkOf(num, 0, class, i)
 			adorn(&r)
 			if err := b.Add(&r); err != nil {
 				return err

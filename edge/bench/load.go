@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"net"
+	"os"
 	"time"
 	"unsafe"
 
@@ -25,6 +26,11 @@ const (
 )
 
 const slugLength = 7
+
+const (
+	connections = 64  // kept connections
+	zipf        = 1.1 // exponent of the distribution of slugs
+)
 
 // appendSlug appends the slug number n of a class. All slugs are different and in no order.
 func appendSlug(dst []byte, class byte, n uint32) []byte {
@@ -51,16 +57,18 @@ type order struct {
 	Uniform bool    // all slugs are equally likely; otherwise they have a Zipf distribution
 	// Constant means that the server has one destination for all slugs.
 	Constant bool
+	Visit    *visit `json:",omitempty"` // each request has a new connection; nil: connections are kept
 }
 
 // outcome is the result of a run.
 type outcome struct {
 	Requests, Errors int
 	Seconds          float64
-	Redirects        int // of Requests
-	Took             *histogram
-	Rules            []int  `json:",omitempty"` // answers by rule
-	Failure          string `json:",omitempty"`
+	CPU              time.Duration // processor time of the generator itself
+	Redirects        int           // including requests that are not measured
+	Took             *histogram    // for visits, from the connect call on
+	Rules            []int         `json:",omitempty"` // answers by rule
+	Failure          string        `json:",omitempty"`
 }
 
 // generate is the process of the load generator. It makes one run for each order on its input.
@@ -69,15 +77,23 @@ func generate(s *settings) error {
 	if err != nil {
 		return err
 	}
-	g := generator{settings: s, templates: requests(agents, "sho.rt"), ruled: ruleRequests(agents), random: rand.New(rand.NewPCG(1, 1)),
+	g := generator{settings: s, templates: requests(agents, plainHost), ruled: ruleRequests(agents), random: rand.New(rand.NewPCG(1, 1)),
 		pools: map[string]*pool{}, drawn: map[drawing][]uint32{}}
+	plain, secure := newPlainGenerator(), newVisitGenerator()
 	return converse(map[string]string{}, func(line string) string {
 		var o order
 		if err := json.Unmarshal([]byte(line), &o); err != nil {
 			return err.Error()
 		}
-		out, err := g.run(o)
-		if err != nil {
+		run := g.run
+		if o.Visit != nil && o.Visit.Plain {
+			run = plain.run
+		} else if o.Visit != nil {
+			run = secure.run
+		}
+		before := ownTime()
+		out, err := run(o)
+		if out.CPU = ownTime() - before; err != nil {
 			out.Failure = err.Error()
 		}
 		return asJSON(out)
@@ -118,7 +134,7 @@ func (g *generator) draws(of drawing) []uint32 {
 			d[i] = uint32(g.random.Uint64N(n))
 		}
 	} else {
-		z := rand.NewZipf(g.random, g.zipf, 1, n-1)
+		z := rand.NewZipf(g.random, zipf, 1, n-1)
 		for i := range d {
 			// Spread the popular slugs over the table.
 			d[i] = uint32(z.Uint64() * 7_368_787 % n)
@@ -130,7 +146,8 @@ func (g *generator) draws(of drawing) []uint32 {
 
 // wire is one connection of the generator.
 type wire struct {
-	fd      int
+	file    *os.File
+	fd      int // of file
 	out, in []byte
 	n       int    // number of bytes in in
 	number  uint32 // of the slug
@@ -151,8 +168,8 @@ func (g *generator) pool(addr string) (*pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pool{poll: poll, wires: make(map[int32]*wire, g.conns)}
-	for range g.conns {
+	p := &pool{poll: poll, wires: make(map[int32]*wire, connections)}
+	for range connections {
 		if err := p.connect(addr); err != nil {
 			return nil, err
 		}
@@ -163,11 +180,17 @@ func (g *generator) pool(addr string) (*pool, error) {
 
 // connect adds a connection.
 func (p *pool) connect(addr string) error {
-	fd, err := dial(addr)
+	conn, err := net.Dial("tcp4", addr)
 	if err != nil {
 		return err
 	}
-	p.wires[int32(fd)] = &wire{fd: fd, in: make([]byte, 16<<10)}
+	file, err := conn.(*net.TCPConn).File()
+	_ = conn.Close() // file has a descriptor of its own
+	if err != nil {
+		return err
+	}
+	fd := int(file.Fd()) // whose calls wait
+	p.wires[int32(fd)] = &wire{file: file, fd: fd, in: make([]byte, 16<<10)}
 	return unix.EpollCtl(p.poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
 }
 
@@ -181,7 +204,7 @@ func (p *pool) renew(addr string) error {
 	}
 	for _, c := range lost {
 		delete(p.wires, int32(c.fd))
-		_ = unix.Close(c.fd) // also removes it from the poll
+		_ = c.file.Close() // also removes it from the poll
 		if err := p.connect(addr); err != nil {
 			return err
 		}
@@ -336,32 +359,6 @@ func whole(b []byte) bool {
 		}
 	}
 	return len(b) >= end+len(headEnd)+length
-}
-
-func dial(addr string) (int, error) { return dialFrom([4]byte{127, 0, 0, 1}, addr) }
-
-// dialFrom opens a connection from a source address.
-func dialFrom(source [4]byte, addr string) (int, error) {
-	a, err := net.ResolveTCPAddr("tcp4", addr)
-	if err != nil {
-		return 0, err
-	}
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return 0, err
-	}
-	if err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1); err != nil {
-		return 0, err
-	}
-	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: source}); err != nil {
-		return 0, err
-	}
-	to := &unix.SockaddrInet4{Port: a.Port}
-	copy(to.Addr[:], a.IP.To4())
-	if err := unix.Connect(fd, to); err != nil {
-		return 0, fmt.Errorf("connect: %w", err)
-	}
-	return fd, unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 }
 
 // histogram counts durations in buckets of an eighth of an octave.

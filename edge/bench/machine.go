@@ -4,11 +4,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -27,47 +28,23 @@ type system struct {
 
 // systemOf describes this machine, with the disk of a folder.
 func systemOf(dir, commit string) system {
-	s := system{Kernel: "unknown", Memory: "unknown", Disk: diskOf(dir), Commit: commit, Mitigations: mitigations()}
-	var name unix.Utsname
-	if unix.Uname(&name) == nil {
-		s.Kernel = unix.ByteSliceToString(name.Release[:])
-	}
+	s := system{Kernel: said("uname", "-r"), Memory: "unknown", Commit: cmp.Or(commit, "unknown"), Mitigations: mitigations()}
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) == nil {
 		s.Memory = fmt.Sprintf("%.1f GiB", float64(info.Totalram)*float64(info.Unit)/(1<<30))
 	}
-	if build, ok := debug.ReadBuildInfo(); ok && commit == "" {
-		for _, setting := range build.Settings {
-			if setting.Key == "vcs.revision" {
-				s.Commit = setting.Value[:min(len(setting.Value), 12)]
-			}
-			if setting.Key == "vcs.modified" && setting.Value == "true" {
-				s.Commit += " with changes"
-			}
-		}
-	}
+	_, line, _ := strings.Cut(said("df", "--output=fstype,source", dir), "\n")
+	s.Disk = strings.Join(strings.Fields(line), " on ")
 	return s
 }
 
-// diskOf returns the type and the device of the file system of a folder.
-func diskOf(dir string) string {
-	path, err := filepath.Abs(dir)
+// said returns what a program writes.
+func said(program string, args ...string) string {
+	b, err := exec.Command(program, args...).Output()
 	if err != nil {
 		return "unknown"
 	}
-	b, err := os.ReadFile("/proc/self/mounts")
-	if err != nil {
-		return "unknown"
-	}
-	best, found := "", "unknown"
-	for line := range strings.Lines(string(b)) {
-		f := strings.Fields(line)
-		if len(f) < 3 || len(f[1]) < len(best) || f[1] != "/" && path != f[1] && !strings.HasPrefix(path, f[1]+"/") {
-			continue
-		}
-		best, found = f[1], f[2]+" on "+f[0]
-	}
-	return found
+	return strings.TrimSpace(string(b))
 }
 
 // mitigations counts the kernel's statements about vulnerabilities of the processor, without those that do not affect it.

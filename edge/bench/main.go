@@ -22,18 +22,15 @@ import (
 
 // settings are the same in all three processes.
 type settings struct {
-	links, special, rounds, conns int
-	dur                           time.Duration
-	zipf                          float64
-	dir, geo, agents              string
-	own                           bool
-	cpus                          [2]int // processor of the servers, processor of the load generator
-	profile, contention           string
-	only, than                    string
-	parts, out, commit            string
-	kafka, data, document         string
-	sync                          string
-	lanes                         int
+	links, special, rounds int
+	dur                    time.Duration
+	dir, geo, agents       string
+	own                    bool
+	cpus                   [2]int // processor of the servers, processor of the load generator
+	profile, sync          string
+	only, than             string
+	parts, out, commit     string
+	kafka, data, document  string
 }
 
 func (s *settings) flags() *flag.FlagSet {
@@ -41,12 +38,9 @@ func (s *settings) flags() *flag.FlagSet {
 	f.IntVar(&s.links, "links", 1_000_000, "plain links in the table")
 	f.IntVar(&s.special, "special", 1_000, "links with rules, and as many with variants")
 	f.IntVar(&s.rounds, "rounds", 40, "rounds; each runs every scenario once, next to a run of bare")
-	f.IntVar(&s.conns, "conns", 64, "keep-alive connections")
 	f.DurationVar(&s.dur, "dur", 250*time.Millisecond, "length of one run")
-	f.Float64Var(&s.zipf, "zipf", 1.1, "exponent of the Zipf distribution of slugs")
 	f.StringVar(&s.dir, "dir", os.TempDir(), "folder for the spool and other temporary files")
 	f.StringVar(&s.sync, "sync", "interval", "sync mode of the spool: interval, always or none")
-	f.IntVar(&s.lanes, "lanes", 0, "lanes of the spool; 0: the default")
 	f.StringVar(&s.geo, "geo", "", "geo database (.mmdb); empty: generate one with 60,000 networks")
 	f.StringVar(&s.agents, "agents", "", "file with User-Agents, one per line; empty: ten built-in ones")
 	f.BoolVar(&s.own, "own", false, "used by the edge's process: each link with rules has conditions of its own")
@@ -54,15 +48,22 @@ func (s *settings) flags() *flag.FlagSet {
 	f.IntVar(&s.cpus[1], "load-cpu", runtime.NumCPU()-1, "processor of the load generator")
 	f.StringVar(&s.parts, "parts", "ratios,ship,sync,rules,others,visits,procs,half,memory,cold,ten", "what to measure")
 	f.StringVar(&s.only, "only", "", "scenarios of ratios and visits to run, such as P1,P16; empty: all")
-	f.StringVar(&s.out, "out", "", "base name of the result files (.txt, .json, .svg), or a folder, where the base name is the date")
-	f.StringVar(&s.commit, "commit", "", "commit of the measured code, for the result; empty: that of the build")
+	f.StringVar(&s.out, "out", "", "base name of the result files (.txt, .json), or a folder, where the base name is the date")
+	f.StringVar(&s.commit, "commit", "", "commit of the measured code, for the result")
 	f.StringVar(&s.kafka, "kafka", "", "used by the edge's process: ship clicks to this broker")
 	f.StringVar(&s.data, "data", "", "used by the processes of a cold start and of visits: the data folder")
 	f.StringVar(&s.document, "document", "", "used by the process of a cold start: the file with the links")
 	f.StringVar(&s.than, "than", "", "compare with the edge of this other build of the command instead of bare; also with -guard")
 	f.StringVar(&s.profile, "profile", "", "write the edge's CPU profile to this file")
-	f.StringVar(&s.contention, "contention", "", "write profiles of the edge's locks and waits to files with this name")
 	return f
+}
+
+// roles are the child processes.
+var roles = map[string]func(*settings) error{
+	"bare": serveBare, "edge": serveEdge, "kafka": serveKafka, "cold": serveCold, "stages": serveStages, "load": generate,
+	"visit-stock": serveStock,
+	"visit-edge":  func(s *settings) error { return serveWhole(s, 0, visitDomain) },
+	"whole-edge":  func(s *settings) error { return serveWhole(s, 0) },
 }
 
 func main() {
@@ -78,36 +79,15 @@ func main() {
 	tables := f.String("tables", "", "print the tables of docs and README with this result (.json)")
 	_ = f.Parse(args)
 	var err error
-	switch role {
-	case "bare":
-		err = serveBare()
-	case "edge":
-		err = serveEdge(&s)
-	case "kafka":
-		err = serveKafka()
-	case "cold":
-		err = serveCold(&s)
-	case "visit-stock":
-		err = serveStock(&s)
-	case "visit-edge":
-		err = serveWhole(&s, 0, visitDomain)
-	case "whole-edge":
-		err = serveWhole(&s, 0)
-	case "visit-load":
-		err = generateVisits(&s)
-	case "stages":
-		err = serveStages(&s)
-	case "load":
-		err = generate(&s)
+	switch serve := roles[role]; {
+	case serve != nil:
+		err = serve(&s)
+	case *tables != "":
+		err = printTables(*tables)
+	case *guarding:
+		err = guard(&s)
 	default:
-		switch {
-		case *tables != "":
-			err = printTables(*tables)
-		case *guarding:
-			err = guard(&s)
-		default:
-			err = bench(&s, args)
-		}
+		err = bench(&s, args)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -20,8 +21,8 @@ const othersLinks = 100_000
 
 // foreign is another program's process.
 type foreign struct {
-	name, addr string
-	cmd        *exec.Cmd
+	addr string
+	cmd  *exec.Cmd
 }
 
 func (f *foreign) address(string) string { return f.addr }
@@ -39,54 +40,32 @@ func (f *foreign) stop() {
 	_ = f.cmd.Wait()
 }
 
-// debian lists the packages of the servers, and the libraries that small systems lack. If the servers are not
-// installed, the packages are downloaded and unpacked into a cache folder. Nothing is installed.
-var debian = []string{"nginx", "haproxy", "h2o", "liblua5.3-0", "libopentracing-c-wrapper0", "libopentracing1", "libyaml-0-2"}
-
-// programs returns the paths of nginx and haproxy, and the folder of the libraries that they need, if any.
-func programs() (nginx, haproxy, libraries string, err error) {
-	nginx, errN := exec.LookPath("nginx")
-	haproxy, errH := exec.LookPath("haproxy")
-	if errN == nil && errH == nil {
-		return nginx, haproxy, "", nil
+// installed returns the path of a server: on the system, or where make bench unpacks or builds it. libraries is the folder of the
+// libraries that come with it, if any.
+func installed(name string) (program, libraries string, err error) {
+	if program, err = exec.LookPath(name); err == nil {
+		return program, "", nil
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", "", "", err
+	cache, missing := os.UserCacheDir()
+	if missing != nil {
+		return "", "", missing
 	}
-	root := filepath.Join(cache, "shortline", "bench", "servers")
-	nginx, haproxy = filepath.Join(root, "usr/sbin/nginx"), filepath.Join(root, "usr/sbin/haproxy")
-	found, err := filepath.Glob(filepath.Join(root, "usr/lib/*-linux-gnu"))
-	if err == nil && len(found) > 0 {
-		return nginx, haproxy, found[0], nil
+	for _, folder := range []string{"bench/servers/usr/sbin", "bench/servers/usr/bin", "bin"} {
+		if found, err := exec.LookPath(filepath.Join(cache, "shortline", folder, name)); err == nil {
+			folders, err := filepath.Glob(filepath.Join(cache, "shortline/bench/servers/usr/lib/*-linux-gnu"))
+			return found, strings.Join(folders, ":"), err
+		}
 	}
-	fetch := "cd '" + root + "' && apt-get download " + strings.Join(debian, " ") +
-		" && for p in *.deb; do dpkg -x \"$p\" . || exit 1; done && rm *.deb"
-	if err := os.MkdirAll(root, 0o755); err != nil {
-		return "", "", "", err
-	}
-	if out, err := exec.Command("sh", "-c", fetch).CombinedOutput(); err != nil {
-		return "", "", "",
-			fmt.Errorf("nginx and haproxy are not installed; on Debian or Ubuntu run: apt-get install nginx haproxy (%w: %s)", err,
-				bytes.TrimSpace(out))
-	}
-	if found, err = filepath.Glob(filepath.Join(root, "usr/lib/*-linux-gnu")); err != nil || len(found) == 0 {
-		return "", "", "", fmt.Errorf("the packages of nginx and haproxy contain no libraries in %s", root)
-	}
-	return nginx, haproxy, found[0], nil
+	return "", "", err
 }
 
-// startOthers starts the other servers with the same links. The caller must call stop.
-func startOthers(s *settings, dir string) (all []contestant, stop func(), err error) {
+// startOthers starts the other servers with the same links. Servers that cannot be started become notes. The caller must call stop.
+func startOthers(s *settings, dir string) (all []contestant, notes []string, stop func()) {
 	var started []*foreign
 	stop = func() {
 		for _, f := range started {
 			f.stop()
 		}
-	}
-	nginx, haproxy, libraries, err := programs()
-	if err != nil {
-		return nil, stop, err
 	}
 	var pairs, table bytes.Buffer
 	for i := range uint32(othersLinks) {
@@ -94,58 +73,49 @@ func startOthers(s *settings, dir string) (all []contestant, stop func(), err er
 		fmt.Fprintf(&pairs, "/%s %s;\n", slug, destination(i))
 		fmt.Fprintf(&table, "/%s %s\n", slug, destination(i))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "links.nginx"), pairs.Bytes(), 0o644); err != nil {
-		return nil, stop, err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "links.haproxy"), table.Bytes(), 0o644); err != nil {
-		return nil, stop, err
-	}
-	h2o := filepath.Join(filepath.Dir(nginx), "../bin/h2o")
-	if found, err := exec.LookPath("h2o"); err == nil {
-		h2o = found
+	err := errors.Join(os.WriteFile(filepath.Join(dir, "links.nginx"), pairs.Bytes(), 0o644),
+		os.WriteFile(filepath.Join(dir, "links.haproxy"), table.Bytes(), 0o644))
+	if err != nil {
+		return nil, []string{err.Error()}, stop
 	}
 	for _, o := range []struct {
 		name, what, program, config string
 		args                        []string
+		constant                    bool
 	}{
-		{"H2", "h2o, a constant redirect", h2o, strings.ReplaceAll(h2oConfig, "DESTINATION", destination(0)), []string{"-c"}},
-		{"N1", "nginx, map of 100 k links, no log", nginx, nginxConfig("off"), []string{"-p", dir, "-c"}},
-		{"N2", "nginx, the same with a JSON access log", nginx, nginxConfig("access.log json"), []string{"-p", dir, "-c"}},
-		{"H1", "HAProxy, map of 100 k links, no log", haproxy, haproxyConfig, []string{"-db", "-q", "-f"}},
+		{"H2", "h2o, a constant redirect", "h2o", h2oConfig, []string{"-c"}, true},
+		{"N1", "nginx, map of 100 k links, no log", "nginx", nginxConfig("access_log off;"+nginxMap, nginxMapped), nginxArgs(dir), false},
+		{"N2", "nginx, the same with a JSON access log", "nginx", nginxConfig(nginxLog+nginxMap, nginxMapped), nginxArgs(dir), false},
+		{"H1", "HAProxy, map of 100 k links, no log", "haproxy", haproxyConfig, []string{"-db", "-q", "-f"}, false},
+		{"C1", "Caddy, a constant redirect, no log", "caddy", caddyConfig(dir, false), caddyArgs, true},
 	} {
-		f, err := startForeign(s, dir, o.name, o.program, o.config, libraries, o.args...)
-		if f != nil {
-			started = append(started, f)
-		}
+		f, err := startForeign(s, dir, o.name, o.program, o.config, o.args...)
 		if err != nil {
-			return all, stop, fmt.Errorf("%s: %w", o.what, err)
+			notes = append(notes, fmt.Sprintf("not compared with %s: %v", o.what, err))
+			continue
 		}
-		all = append(all, contestant{scenario: scenario{Name: o.name, What: o.what, class: classPlain, status: "302", links: othersLinks,
-			constant: o.name == "H2"}, server: f})
+		started = append(started, f)
+		all = append(all, contestant{scenario: scenario{Name: o.name, What: o.what,
+			order: order{Status: "302", Links: othersLinks, Constant: o.constant}}, server: f})
 	}
-	caddy, err := startCaddy(s, dir, false)
-	if caddy != nil {
-		started = append(started, caddy)
-	}
-	if err != nil {
-		return all, stop, err
-	}
-	all = append(all, contestant{scenario: scenario{Name: "C1", What: "Caddy, a constant redirect, no log", class: classPlain,
-		status: "302",
-		links:  othersLinks, constant: true}, server: caddy})
-	return all, stop, nil
+	return all, notes, stop
 }
 
-// startForeign writes a configuration, in which ADDR, DIR and NAME are replaced, and starts a server with it on the servers'
-// processor. It returns when the server accepts connections.
-func startForeign(s *settings, dir, name, program, config, libraries string, args ...string) (*foreign, error) {
+// startForeign writes a configuration, in which ADDR, DIR, NAME and DESTINATION are replaced, and starts a server with it on the
+// servers' processor. It returns when the server accepts connections.
+func startForeign(s *settings, dir, name, program, config string, args ...string) (*foreign, error) {
+	program, libraries, err := installed(program)
+	if err != nil {
+		return nil, err
+	}
 	port, err := freePort()
 	if err != nil {
 		return nil, err
 	}
-	f := &foreign{name: name, addr: "127.0.0.1:" + port}
+	f := &foreign{addr: "127.0.0.1:" + port}
 	path := filepath.Join(dir, name+".conf")
-	config = strings.NewReplacer("ADDR", f.addr, "HOST", "127.0.0.1", "PORT", port, "DIR", dir, "NAME", name).Replace(config)
+	config = strings.NewReplacer("ADDR", f.addr, "HOST", "127.0.0.1", "PORT", port, "DIR", dir, "NAME", name,
+		"DESTINATION", destination(0)).Replace(config)
 	if err := os.WriteFile(path, []byte(config), 0o644); err != nil {
 		return nil, err
 	}
@@ -164,7 +134,8 @@ func startForeign(s *settings, dir, name, program, config, libraries string, arg
 		return c.Close()
 	}
 	if err := await(20*time.Second, time.Millisecond, accepts); err != nil {
-		return f, fmt.Errorf("%s: %w: %s", name, err, says.String())
+		f.stop()
+		return nil, fmt.Errorf("%w: %s", err, says.String())
 	}
 	return f, nil
 }
@@ -188,29 +159,38 @@ func await(within, interval time.Duration, try func() error) error {
 	}
 }
 
-func nginxConfig(log string) string {
+func nginxArgs(dir string) []string { return []string{"-p", dir, "-c"} }
+
+// nginxConfig returns a configuration with some lines for all of HTTP, and those of the server.
+func nginxConfig(http, server string) string {
 	return `daemon off;
 master_process off;
 pid DIR/NAME.pid;
 error_log DIR/NAME.error crit;
-events { worker_connections 1024; }
+events { worker_connections 8192; }
 http {
-  log_format json escape=json '{"time":"$time_iso8601","ip":"$remote_addr","uri":"$uri","status":$status,"agent":"$http_user_agent","referer":"$http_referer","language":"$http_accept_language","for":"$http_x_forwarded_for"}';
-  access_log ` + log + `;
   client_body_temp_path DIR/body; proxy_temp_path DIR/proxy; fastcgi_temp_path DIR/fastcgi; uwsgi_temp_path DIR/uwsgi; scgi_temp_path DIR/scgi;
-  keepalive_requests 1000000000;
-  map_hash_max_size 1048576;
-  map_hash_bucket_size 256;
-  map $uri $destination { default ""; include DIR/links.nginx; }
+  ` + http + `
   server {
-    listen ADDR;
     add_header Cache-Control "private, no-store";
-    if ($destination = "") { return 404; }
-    location / { return 302 $destination; }
+    ` + server + `
   }
 }
 `
 }
+
+const (
+	nginxMap = `
+  keepalive_requests 1000000000;
+  map_hash_max_size 1048576;
+  map_hash_bucket_size 256;
+  map $uri $destination { default ""; include DIR/links.nginx; }`
+	nginxMapped = `listen ADDR;
+    if ($destination = "") { return 404; }
+    location / { return 302 $destination; }`
+	nginxLog = `log_format json escape=json '{"time":"$time_iso8601","ip":"$remote_addr","uri":"$uri","status":$status,"agent":"$http_user_agent","referer":"$http_referer","language":"$http_accept_language","for":"$http_x_forwarded_for"}';
+  access_log access.log json;`
+)
 
 // h2oConfig has one destination, because h2o compares a path with all paths of its configuration in turn.
 const h2oConfig = `num-threads: 1

@@ -19,8 +19,8 @@ const plainHost = "sho.rt"
 // plainGenerator makes visits without TLS. One thread does everything with system calls that do not wait, because a
 // goroutine for each connection would cost more than the servers need for a visit.
 type plainGenerator struct {
-	templates [2][]request // that keep the connection open, and that ask the server to close it
-	random    *rand.Rand
+	keeps, closes []request // that leave the connection open, and that ask the server to close it
+	random        *rand.Rand
 }
 
 // plainVisit is the running visit of one of the visitors.
@@ -37,35 +37,32 @@ type plainVisit struct {
 // plainRun is one run of the generator.
 type plainRun struct {
 	*plainGenerator
-	order  visitOrder
+	order  order
 	to     unix.SockaddrInet4
 	poll   int
 	visits []plainVisit
 	end    time.Time
 	active int
-	out    visitOutcome
+	out    outcome
 }
 
 func newPlainGenerator() *plainGenerator {
-	g := &plainGenerator{random: rand.New(rand.NewPCG(5, 5))}
-	g.templates[0] = requests(defaultAgents, plainHost)
-	for _, t := range requests(defaultAgents, plainHost) {
+	g := &plainGenerator{random: rand.New(rand.NewPCG(5, 5)), keeps: requests(defaultAgents, plainHost)}
+	for _, t := range g.keeps {
 		keep, ends := []byte("Connection: keep-alive\r\n"), []byte("Connection: close\r\n")
-		g.templates[1] = append(g.templates[1], request{bytes: bytes.Replace(t.bytes, keep, ends, 1), slug: t.slug})
+		g.closes = append(g.closes, request{bytes: bytes.Replace(t.bytes, keep, ends, 1), slug: t.slug})
 	}
 	return g
 }
 
 // run makes visits until the order's time is over. It stops at the first one that goes wrong.
-func (g *plainGenerator) run(o visitOrder) visitOutcome {
-	r := plainRun{plainGenerator: g, order: o, visits: make([]plainVisit, o.Clients), out: visitOutcome{Took: new(histogram)}}
-	before, began := ownTime(), time.Now()
+func (g *plainGenerator) run(o order) (outcome, error) {
+	r := plainRun{plainGenerator: g, order: o, visits: make([]plainVisit, o.Visit.Clients), out: outcome{Took: new(histogram)}}
+	began := time.Now()
 	r.end = began.Add(o.For)
-	if err := r.all(); err != nil {
-		r.out.Failure = err.Error()
-	}
-	r.out.Seconds, r.out.CPU = time.Since(began).Seconds(), ownTime()-before
-	return r.out
+	err := r.all()
+	r.out.Seconds, r.out.Redirects = time.Since(began).Seconds(), r.out.Requests
+	return r.out, err
 }
 
 func (r *plainRun) all() (err error) {
@@ -130,18 +127,11 @@ func (r *plainRun) begin(i int32) (err error) {
 	if err := unix.Connect(v.fd, &r.to); err != nil && !errors.Is(err, unix.EINPROGRESS) {
 		return fmt.Errorf("connect: %w", err)
 	}
-	closes := 0
-	if r.order.Closes {
-		closes = 1
+	templates := r.keeps
+	if r.order.Visit.Closes {
+		templates = r.closes
 	}
-	templates := r.templates[closes]
-	t := &templates[r.random.IntN(len(templates))]
-	v.out = append(v.out[:0], t.bytes...)
-	v.number = 0
-	if r.order.Links > 0 {
-		v.number = r.random.Uint32N(uint32(r.order.Links))
-	}
-	appendSlug(v.out[t.slug:t.slug], classPlain, v.number)
+	v.out, v.number = r.order.visitRequest(v.out, templates, r.random)
 	if v.in == nil {
 		v.in = make([]byte, 4<<10)
 	}
@@ -180,10 +170,10 @@ func (r *plainRun) proceed(i int32) error {
 		}
 		v.answered = true
 		r.out.Took.add(time.Since(v.began))
-		if err := v.check(); err != nil {
-			return err
+		if _, ok := r.order.right(v.in[:v.n], v.number); !ok {
+			return fmt.Errorf("wrong answer, want a redirect to %s: %q", destination(v.number), v.in[:v.n])
 		}
-		if !r.order.Closes {
+		if !r.order.Visit.Closes {
 			return r.over(i)
 		}
 	}
@@ -195,16 +185,7 @@ func (r *plainRun) over(i int32) error {
 	if err := unix.Close(v.fd); err != nil {
 		return err
 	}
-	r.out.Visits++
+	r.out.Requests++
 	r.active--
 	return r.begin(i)
-}
-
-// check returns an error unless the answer is the expected redirect.
-func (v *plainVisit) check() error {
-	answer := v.in[:v.n]
-	if bytes.HasPrefix(answer, []byte("HTTP/1.1 302 ")) && bytes.Contains(answer, []byte("\r\nLocation: "+destination(v.number)+"\r\n")) {
-		return nil
-	}
-	return fmt.Errorf("wrong answer, want a redirect to %s: %q", destination(v.number), answer)
 }

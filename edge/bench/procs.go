@@ -41,40 +41,29 @@ func (f *family) measureProcs() (all []procCost, err error) {
 		return nil, err
 	}
 	plain := scenarios[0]
-	plain.links = min(f.s.links, 100_000)
+	plain.order.Links = min(f.s.links, 100_000)
 	var each [2][]contestant
 	for i, sc := range []scenario{plain, constant} {
 		if each[i], err = f.withProcs(sc, []string{"edge", "bare"}[i]); err != nil {
 			return nil, err
 		}
 	}
-	var totals [2][]run
-	for i := range each {
-		totals[i] = make([]run, len(procCounts))
-	}
-	for round := -1; round < max(f.s.rounds/2, 5); round++ { // the first round is not counted
-		for n := range procCounts {
-			for i := range each {
-				load := shared
-				if procCounts[n] == 1 {
-					load = pinned
-				}
-				one, err := drive(load, &each[i][n], 2*f.s.dur, 0)
-				if err != nil {
-					return nil, err
-				}
-				if round >= 0 {
-					totals[i][n].add(one)
-				}
-			}
+	runs, err := alternate(max(f.s.rounds/2, 5), 2*len(procCounts), func(i int) (run, error) {
+		load := shared
+		if procCounts[i/2] == 1 {
+			load = pinned
 		}
+		return drive(load, &each[i%2][i/2], 2*f.s.dur, 0)
+	})
+	if err != nil {
+		return nil, err
 	}
 	for i := range each {
-		for n := range procCounts {
-			t := &totals[i][n]
+		for n, procs := range procCounts {
+			t, one, two := &runs[2*n+i].total, &runs[i].total, &runs[2+i].total
 			all = append(all, procCost{
-				What: each[i][n].What, Procs: procCounts[n], Micros: t.micros(), Rate: t.rate(),
-				Capacity: 2 * totals[i][0].micros() / t.micros(), ToTwo: t.rate() / totals[i][1].rate(),
+				What: each[i][n].What, Procs: procs, Micros: t.micros(), Rate: t.rate(),
+				Capacity: 2 * one.micros() / t.micros(), ToTwo: t.rate() / two.rate(),
 			})
 		}
 	}

@@ -16,34 +16,29 @@ type scenario struct {
 	What   string  `json:"what"`
 	Budget float64 `json:"budget,omitempty"` // minimum ratio of bare's processor time to this scenario's; 0: no budget
 
-	class    byte   // class of slugs
-	listen   string // name of the server's address
-	status   string
-	links    int  // slugs to draw from, 0 for all of the class
-	constant bool // the server has one destination
-	uniform  bool // all slugs are equally likely
+	listen string // name of the server's address
+	order  order
 }
 
 var (
-	constant = scenario{Name: "bare", What: "a constant redirect", class: classPlain, listen: "bare", status: "302", constant: true}
+	constant = scenario{Name: "bare", What: "a constant redirect", listen: "bare", order: order{Status: "302", Constant: true}}
 	// constantPlus is constant behind the edge's listener and with the options of its server. What an edge costs beyond it is the
 	// cost of finding a link and of storing a click.
-	constantPlus = scenario{Name: "B+", What: "bare+: behind the edge's listener", class: classPlain, listen: "bare+", status: "302",
-		constant: true}
+	constantPlus = scenario{Name: "B+", What: "bare+: behind the edge's listener", listen: "bare+", order: constant.order}
 )
 
 // synced is a plain link at an edge whose redirects wait for the disk.
-var synced = scenario{Name: "P1a", What: "P1 with SPOOL_SYNC=always", class: classPlain, listen: "direct", status: "302", links: 100_000}
+var synced = scenario{Name: "P1a", What: "P1 with SPOOL_SYNC=always", listen: "direct", order: order{Status: "302", Links: 100_000}}
 
 // tracked is the name of the scenario with click ids.
 const tracked = "P3C"
 
 var scenarios = []scenario{
-	{Name: "P1", What: "plain link, click in the spool", Budget: 1.10, class: classPlain, listen: "direct", status: "302"},
-	{Name: "P2", What: "10 nested rules on 10 subjects", Budget: 0.85, class: classRules, listen: "proxied", status: "302"},
-	{Name: "P3", What: "A/B test of 5 variants", Budget: 1.05, class: classVariants, listen: "direct", status: "302"},
-	{Name: tracked, What: "P3 with click ids", Budget: 1.00, class: classTracked, listen: "tracking", status: "302"},
-	{Name: "P4", What: "unknown slug", Budget: 1.12, class: classUnknown, listen: "direct", status: "404"},
+	{Name: "P1", What: "plain link, click in the spool", Budget: 1.10, listen: "direct", order: order{Status: "302"}},
+	{Name: "P2", What: "10 nested rules on 10 subjects", Budget: 0.85, listen: "proxied", order: order{Class: classRules, Status: "302"}},
+	{Name: "P3", What: "A/B test of 5 variants", Budget: 1.05, listen: "direct", order: order{Class: classVariants, Status: "302"}},
+	{Name: tracked, What: "P3 with click ids", Budget: 1.00, listen: "tracking", order: order{Class: classTracked, Status: "302"}},
+	{Name: "P4", What: "unknown slug", Budget: 1.12, listen: "direct", order: order{Class: classUnknown, Status: "404"}},
 }
 
 // contestant is a scenario with its server.
@@ -100,65 +95,85 @@ const (
 // longer than the sync interval of the spool, so each block contains its share of syncs.
 const blockRounds = 5
 
+// series are the runs of one contestant.
+type series struct {
+	total  run
+	blocks []run // sums over blockRounds each
+}
+
+// alternate makes rounds in which each of n contestants has one run, after a round that is not counted. Neighbouring runs see the
+// machine in the same state, even if it is busy.
+func alternate(rounds, n int, one func(i int) (run, error)) ([]series, error) {
+	all := make([]series, n)
+	for round := -1; round < rounds; round++ {
+		for i := range all {
+			r, err := one(i)
+			if err != nil {
+				return nil, err
+			}
+			if round < 0 {
+				continue
+			}
+			if round%blockRounds == 0 {
+				all[i].blocks = append(all[i].blocks, run{})
+			}
+			all[i].blocks[len(all[i].blocks)-1].add(r)
+			all[i].total.add(r)
+		}
+	}
+	return all, nil
+}
+
+// micros returns the processor time per request of each block, in ascending order.
+func (s *series) micros() (v []float64) {
+	for _, b := range s.blocks {
+		v = append(v, b.micros())
+	}
+	slices.Sort(v)
+	return v
+}
+
+// relation returns the lower quartile, the median and the upper quartile of the ratios of a's processor time to b's, block by block.
+func relation(a, b *series) (low, median, high float64) {
+	var v []float64
+	for i := range a.blocks {
+		v = append(v, a.blocks[i].micros()/b.blocks[i].micros())
+	}
+	slices.Sort(v)
+	return quantile(v, 0.25), quantile(v, 0.5), quantile(v, 0.75)
+}
+
 // compare runs bare and each contestant alternately in many short runs and compares their processor time. The result is
-// the median over blocks of rounds. Neighbouring runs see the machine in the same state, even if it is busy.
+// the median over blocks of rounds.
 func compare(s *settings, load *child, bare server, all []contestant) ([]ratio, error) {
-	type pair struct{ bare, edge run }
-	blocks := make([][]pair, len(all))
-	totals := make([]pair, len(all))
 	against := make([]contestant, len(all))
 	for i := range all {
 		against[i] = contestant{scenario: constant, server: bare}
 		if s.than != "" {
 			against[i].scenario = all[i].scenario
 		}
-		for _, c := range []*contestant{&against[i], &all[i]} {
-			if _, err := drive(load, c, 2*s.dur, 0); err != nil {
-				return nil, err
-			}
-		}
 	}
-	for round := range s.rounds {
-		for i := range all {
-			b, err := drive(load, &against[i], s.dur, 0)
-			if err != nil {
-				return nil, err
-			}
-			e, err := drive(load, &all[i], s.dur, 0)
-			if err != nil {
-				return nil, err
-			}
-			if round%blockRounds == 0 {
-				blocks[i] = append(blocks[i], pair{})
-			}
-			last := &blocks[i][len(blocks[i])-1]
-			last.bare.add(b)
-			last.edge.add(e)
-			totals[i].bare.add(b)
-			totals[i].edge.add(e)
-		}
+	runs, err := alternate(s.rounds, 2*len(all), func(i int) (run, error) {
+		return drive(load, []*contestant{&against[i/2], &all[i/2]}[i%2], s.dur, 0)
+	})
+	if err != nil {
+		return nil, err
 	}
 	var results []ratio
 	for i := range all {
-		var v, bares, own []float64
-		for _, b := range blocks[i] {
-			v = append(v, b.bare.micros()/b.edge.micros())
-			bares = append(bares, b.bare.micros())
-			own = append(own, b.edge.micros())
-		}
-		slices.Sort(v)
-		slices.Sort(bares)
-		t := totals[i]
-		results = append(results, ratio{
-			scenario: all[i].scenario, Bare: t.bare.micros(), Edge: t.edge.micros(), Median: median(own),
-			Total: perRequest(t.edge.total, t.edge.requests), BareTotal: perRequest(t.bare.total, t.bare.requests), Ratio: quantile(v, 0.5),
-			Low: quantile(v, 0.25), High: quantile(v, 0.75),
-			BareRate: t.bare.rate(), Rate: t.edge.rate(), Errors: t.bare.errors + t.edge.errors,
+		b, e := &runs[2*i], &runs[2*i+1]
+		bares, bare, edge := b.micros(), &b.total, &e.total
+		r := ratio{
+			scenario: all[i].scenario, Bare: bare.micros(), Edge: edge.micros(), Median: quantile(e.micros(), 0.5),
+			Total: perRequest(edge.total, edge.requests), BareTotal: perRequest(bare.total, bare.requests),
+			BareRate: bare.rate(), Rate: edge.rate(), Errors: bare.errors + edge.errors,
 			Noise: (quantile(bares, 0.75) - quantile(bares, 0.25)) / quantile(bares, 0.5),
-			Rules: t.edge.rules, Answers: t.edge.requests,
-			P50: t.edge.took.quantile(0.5), P99: t.edge.took.quantile(0.99), P999: t.edge.took.quantile(0.999),
-			P99Bare: t.bare.took.quantile(0.99), P999Bare: t.bare.took.quantile(0.999),
-		})
+			Rules: edge.rules, Answers: edge.requests,
+			P50: edge.took.quantile(0.5), P99: edge.took.quantile(0.99), P999: edge.took.quantile(0.999),
+			P99Bare: bare.took.quantile(0.99), P999Bare: bare.took.quantile(0.999),
+		}
+		r.Low, r.Ratio, r.High = relation(b, e)
+		results = append(results, r)
 	}
 	return results, nil
 }
@@ -229,11 +244,10 @@ func reportRules(w io.Writer, r *ratio) {
 type run struct {
 	cpu       time.Duration // of the server
 	total     time.Duration // of the whole machine without the load generator
+	generator time.Duration // of the load generator
 	requests  int
 	seconds   float64
 	errors    int
-	primed    int // requests before the measured ones
-	redirects int
 	rules     []int // answers by rule
 	took      histogram
 }
@@ -241,10 +255,10 @@ type run struct {
 func (r *run) add(o run) {
 	r.cpu += o.cpu
 	r.total += o.total
+	r.generator += o.generator
 	r.requests += o.requests
 	r.seconds += o.seconds
 	r.errors += o.errors
-	r.redirects += o.redirects
 	if r.rules == nil {
 		r.rules = make([]int, len(o.rules))
 	}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -27,7 +26,7 @@ import (
 )
 
 // serveBare is the baseline: the plain HTTP server with a constant answer that has the same header fields.
-func serveBare() error {
+func serveBare(*settings) error {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -78,7 +77,7 @@ func serveEdge(s *settings) error {
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	clicks, err := spool.Open(spool.Config{Dir: filepath.Join(dir, "spool"), CapBytes: 32 << 30, MinFreePercent: 1,
-		Sync: spool.SyncMode(s.sync), Lanes: s.lanes, Logger: quiet})
+		Sync: spool.SyncMode(s.sync), Logger: quiet})
 	if err != nil {
 		return err
 	}
@@ -126,7 +125,6 @@ func serveEdge(s *settings) error {
 		return err
 	}
 	defer stopProfile()
-	defer contention(s.contention)()
 	churn := churner{table: tab}
 	return converse(hello, func(ask string) string { return answer(ask, tab, clicks, &churn) })
 }
@@ -153,27 +151,6 @@ func profiling(file string) (stop func(), err error) {
 		return nil, err
 	}
 	return func() { pprof.StopCPUProfile(); _ = f.Close() }, pprof.StartCPUProfile(f)
-}
-
-// contention records where goroutines wait for locks and for each other, until stop is called. It writes the profiles to
-// NAME.mutex and NAME.block, and does nothing without a name. It makes the process slower.
-func contention(name string) (stop func()) {
-	if name == "" {
-		return func() {}
-	}
-	runtime.SetMutexProfileFraction(1)
-	runtime.SetBlockProfileRate(1)
-	return func() {
-		for _, kind := range []string{"mutex", "block"} {
-			f, err := os.Create(name + "." + kind)
-			if err == nil {
-				err = errors.Join(pprof.Lookup(kind).WriteTo(f, 0), f.Close())
-			}
-			if err != nil {
-				fmt.Fprintln(os.Stderr, "bench:", err)
-			}
-		}
-	}
 }
 
 // openGeo opens a geo database: the given file, or one that is made in dir.
@@ -218,7 +195,7 @@ func answer(command string, tab *table.Table, clicks *spool.Spool, churn *churne
 }
 
 // serveKafka runs an in-memory Kafka broker for an edge that ships clicks.
-func serveKafka() error {
+func serveKafka(*settings) error {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1))
 	if err != nil {
 		return err

@@ -11,7 +11,6 @@ import (
 	"os"
 	"runtime"
 	"strconv"
-	"testing"
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/spool"
@@ -55,9 +54,9 @@ type stageTime struct {
 	Stage float64 `json:"stage"`
 }
 
-// serveStages measures the stages. It answers "stages" with their names, the number of a stage with the times of a turn, and
-// "allocations" with how many allocations each of them makes for a hundred operations. It counts only the time of the thread that
-// runs the stages. The file system's work for the pages of the spool varies by as much as a stage costs; the ratio of P1 includes it.
+// serveStages measures the stages. It answers "stages" with their names, and the number of a stage with the times of a turn. It
+// counts only the time of the thread that runs the stages. The file system's work for the pages of the spool varies by as much as a
+// stage costs; the ratio of P1 includes it.
 func serveStages(s *settings) error {
 	dir, err := os.MkdirTemp(s.dir, "bench-stages-")
 	if err != nil {
@@ -78,17 +77,10 @@ func serveStages(s *settings) error {
 		return errors.New("the stages had no effect")
 	}
 	return converse(map[string]string{}, func(line string) string {
-		switch line {
-		case "stages":
+		if line == "stages" {
 			var all []stageBound
 			for _, st := range stages {
 				all = append(all, stageBound{st.name, st.most})
-			}
-			return asJSON(all)
-		case "allocations":
-			var all []float64
-			for _, st := range stages {
-				all = append(all, testing.AllocsPerRun(10, func() { st.run(100) }))
 			}
 			return asJSON(all)
 		}

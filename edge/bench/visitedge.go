@@ -20,7 +20,6 @@ import (
 	"github.com/shortline/shortline/edge/internal/kafkasink"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/kafkaconn"
-	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/seal"
 	"github.com/shortline/shortline/shared/snapshot"
 )
@@ -66,8 +65,17 @@ func visitHosts(dir string) (*hostSource, []byte, error) {
 	}}, secret, nil
 }
 
-// linkSource is a control plane with plain links, each on all domains, and without changes.
+// noChanges is a control plane whose links do not change.
+type noChanges struct{}
+
+func (noChanges) Changes(ctx context.Context, _ snapshot.Cursor) ([]byte, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// linkSource is a control plane with plain links, each on all domains.
 type linkSource struct {
+	noChanges
 	links   int
 	domains []uint64
 }
@@ -87,11 +95,8 @@ func (n linkSource) write(to io.Writer) error {
 	for i := range uint32(n.links) {
 		for _, domain := range n.domains {
 			num++
-			err := w.Add(&link.Record{
-				Num: num, Owner: num % 1000, Revision: num, CreatedAt: 1_750_000_000_000 + int64(num),
-				Key: link.Key(domain, string(appendSlug(nil, classPlain, i))), Destination: destination(i),
-			})
-			if err != nil {
+			l := linkOf(num, domain, classPlain, i)
+			if err := w.Add(&l); err != nil {
 				return err
 			}
 		}
@@ -99,10 +104,10 @@ func (n linkSource) write(to io.Writer) error {
 	return w.Close()
 }
 
-func (linkSource) Changes(ctx context.Context, _ snapshot.Cursor) ([]byte, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
+// nowhere is a sink that discards clicks.
+type nowhere struct{}
+
+func (nowhere) Deliver(context.Context, *click.Batch) error { return nil }
 
 // serveWhole runs a complete edge with one custom domain and its certificate. Each of the given domains has all links; 0 is the
 // domain of BASE_URL.
@@ -116,11 +121,12 @@ func serveWhole(s *settings, domains ...uint64) error {
 	if err != nil {
 		return err
 	}
-	links, sink := linkSource{s.links, domains}, click.Sink(nowhere{})
+	sink := click.Sink(nowhere{})
 	if s.kafka != "" {
-		kafka, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: []string{s.kafka}, Topic: "clicks",
-			CreateTopic: true,
-			Partitions:  4}, Dir: filepath.Join(data, "kafka"), Logger: slog.New(slog.DiscardHandler)})
+		kafka, err := kafkasink.New(kafkasink.Config{
+			Kafka: kafkaconn.Settings{Brokers: []string{s.kafka}, Topic: "clicks", CreateTopic: true, Partitions: 4},
+			Dir:   filepath.Join(data, "kafka"), Logger: slog.New(slog.DiscardHandler),
+		})
 		if err != nil {
 			return err
 		}
@@ -130,19 +136,8 @@ func serveWhole(s *settings, domains ...uint64) error {
 		go func() { _ = kafka.Run(background) }()
 		sink = kafka
 	}
-	e, err := edge.New(
-		edge.Config{ListenAddr: "127.0.0.1:0", TLSAddr: "127.0.0.1:0", CertificateKeys: [][]byte{secret}, BaseURL: "https://sho.rt",
-			DataDir: data, MaxConnections: 2 * maxIdleConnections},
-		edge.Deps{Links: links, Hosts: hosts, Sink: sink, Registry: prometheus.NewRegistry(), Logger: slog.New(slog.DiscardHandler)},
-	)
-	if err != nil {
-		return err
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- e.Run(ctx) }()
 	// After its first start, an edge writes its links to the disk. That is not a cost of requests.
-	err = await(time.Minute, time.Millisecond, func() error {
+	ready := func(e *edge.Edge) error {
 		if !e.Ready() || e.Hosts() == 0 {
 			return fmt.Errorf("the edge has %d hosts; it has links: %t", e.Hosts(), e.Ready())
 		}
@@ -152,8 +147,23 @@ func serveWhole(s *settings, domains ...uint64) error {
 			}
 		}
 		return nil
-	})
-	if err == nil {
+	}
+	return runEdge(s,
+		edge.Config{TLSAddr: "127.0.0.1:0", CertificateKeys: [][]byte{secret}, DataDir: data, MaxConnections: 2 * maxIdleConnections},
+		edge.Deps{Links: linkSource{links: s.links, domains: domains}, Hosts: hosts, Sink: sink, Registry: prometheus.NewRegistry()}, ready)
+}
+
+// runEdge runs a complete edge until the input of this process ends. It answers "clicks", and frees memory when asked to.
+func runEdge(s *settings, cfg edge.Config, deps edge.Deps, ready func(*edge.Edge) error) error {
+	cfg.ListenAddr, cfg.BaseURL, deps.Logger = "127.0.0.1:0", "https://"+plainHost, slog.New(slog.DiscardHandler)
+	e, err := edge.New(cfg, deps)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- e.Run(ctx) }()
+	if err = await(time.Minute, time.Millisecond, func() error { return ready(e) }); err == nil {
 		var end func()
 		if end, err = profiling(s.profile); err == nil {
 			err = converse(map[string]string{"tls": e.SecureAddr().String(), "plain": e.Addr().String()}, func(ask string) string {

@@ -4,10 +4,8 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -19,127 +17,97 @@ import (
 // visitHost is the name in the certificate of all servers of the visits over TLS.
 const visitHost = "go.acme.example"
 
-// visitOrder describes one run of the load generator for visits: new connections with one request each.
-type visitOrder struct {
-	Addr    string
+// visit says how visitors connect. Each makes one request on a connection.
+type visit struct {
 	Plain   bool // without TLS, which makes Resume and Hybrid meaningless
 	Closes  bool // plain visits ask the server to close the connection; otherwise the visitor closes it after the answer
 	Clients int  // plain visitors at a time
 	Resume  bool // every handshake must be resumed; otherwise every handshake must be full
 	Hybrid  bool // offer only the post-quantum key exchange X25519MLKEM768; otherwise only X25519
-	Links   int  // slugs to draw from; 0: the server has one destination for all slugs
-	For     time.Duration
 }
 
-// visitOutcome is the result of a run. Failure names the first visit that went wrong.
-type visitOutcome struct {
-	Visits  int
-	Primed  int // visits before the measured ones, for a ticket to resume
-	Seconds float64
-	CPU     time.Duration // processor time of the generator itself
-	Took    *histogram    // from the connect call to the complete answer
-	Failure string        `json:",omitempty"`
-}
-
-// generateVisits is the process of this load generator. It makes one run for each order on its input.
-func generateVisits(s *settings) error {
-	g := visitGenerator{clients: make([]visitClient, s.conns), templates: requests(defaultAgents, visitHost)}
-	for i := range g.clients {
-		g.clients[i] = visitClient{random: rand.New(rand.NewPCG(uint64(i), 3)), sessions: map[string]*sessions{}}
+// visitRequest writes one of the requests to buf, with the slug of the returned number.
+func (o *order) visitRequest(buf []byte, templates []request, random *rand.Rand) (out []byte, number uint32) {
+	t := &templates[random.IntN(len(templates))]
+	out = append(buf[:0], t.bytes...)
+	if !o.Constant {
+		number = random.Uint32N(uint32(o.Links))
 	}
-	plain := newPlainGenerator()
-	return converse(map[string]string{}, func(line string) string {
-		var o visitOrder
-		if err := json.Unmarshal([]byte(line), &o); err != nil {
-			return err.Error()
-		}
-		if o.Plain {
-			return asJSON(plain.run(o))
-		}
-		return asJSON(g.run(o))
-	})
+	appendSlug(out[t.slug:t.slug], classPlain, number)
+	return out, number
 }
 
+// visitGenerator makes visits over TLS.
 type visitGenerator struct {
 	clients   []visitClient
 	templates []request
 }
 
+func newVisitGenerator() *visitGenerator {
+	g := &visitGenerator{clients: make([]visitClient, 16), templates: requests(defaultAgents, visitHost)}
+	for i := range g.clients {
+		g.clients[i] = visitClient{random: rand.New(rand.NewPCG(uint64(i), 3)), sessions: map[string]tls.ClientSessionCache{}}
+	}
+	return g
+}
+
 // visitClient makes one visit after the other.
 type visitClient struct {
 	random   *rand.Rand
-	sessions map[string]*sessions // by server
+	sessions map[string]tls.ClientSessionCache // by server
 	in       *bufio.Reader
 }
 
-// sessions is a cache for one ticket. Browsers, too, ask for tickets on connections that they do not resume, so a run of full
-// handshakes has a cache that stores nothing instead of none.
-type sessions struct {
-	last *tls.ClientSessionState
-	keep bool
-}
-
-func (s *sessions) Get(string) (*tls.ClientSessionState, bool) { return s.last, s.last != nil }
-
-func (s *sessions) Put(_ string, state *tls.ClientSessionState) {
-	if s.keep {
-		s.last = state
-	}
-}
-
-func (g *visitGenerator) run(o visitOrder) visitOutcome {
-	out := visitOutcome{Took: new(histogram)}
+// run makes visits until the order's time is over. The error is that of one visit that went wrong.
+func (g *visitGenerator) run(o order) (out outcome, err error) {
+	out.Took = new(histogram)
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	before, began := ownTime(), time.Now()
+	began := time.Now()
 	end := began.Add(o.For)
 	for i := range g.clients {
 		all.Go(func() {
 			took := new(histogram)
-			n, primed, err := g.clients[i].visits(o, g.templates, end, took)
+			n, primed, failed := g.clients[i].visits(o, g.templates, end, took)
 			mu.Lock()
 			defer mu.Unlock()
-			out.Visits += n
-			out.Primed += primed
+			out.Requests += n
+			out.Redirects += n + primed
 			out.Took.merge(took)
-			if err != nil && out.Failure == "" {
-				out.Failure = err.Error()
+			if err == nil {
+				err = failed
 			}
 		})
 	}
 	all.Wait()
-	out.Seconds, out.CPU = time.Since(began).Seconds(), ownTime()-before
-	return out
+	out.Seconds = time.Since(began).Seconds()
+	return out, err
 }
 
 // visits makes visits until end and returns the number of those that took counts, and of those before. It stops at the first
 // one that goes wrong.
-func (c *visitClient) visits(o visitOrder, templates []request, end time.Time, took *histogram) (n, primed int, err error) {
-	key := fmt.Sprint(o.Addr, o.Hybrid)
-	cache := &sessions{}
-	if o.Resume {
-		if c.sessions[key] == nil {
-			c.sessions[key] = &sessions{keep: true}
-		}
-		cache = c.sessions[key]
-	}
+func (c *visitClient) visits(o order, templates []request, end time.Time, took *histogram) (n, primed int, err error) {
 	group := tls.X25519
-	if o.Hybrid {
+	if o.Visit.Hybrid {
 		group = tls.X25519MLKEM768
 	}
 	cfg := &tls.Config{
 		ServerName: visitHost, MinVersion: tls.VersionTLS13, CurvePreferences: []tls.CurveID{group}, NextProtos: []string{"http/1.1"},
 		// The chain is made for this run. A generator that verified it would need more processor time than the servers.
-		InsecureSkipVerify: true, ClientSessionCache: cache,
+		InsecureSkipVerify: true, ClientSessionCache: c.sessions[o.Addr],
 	}
-	if o.Resume && cache.last == nil {
+	if o.Visit.Resume && cfg.ClientSessionCache == nil {
+		cfg.ClientSessionCache = tls.NewLRUClientSessionCache(1)
 		if err := c.visit(o, templates, cfg, false); err != nil {
 			return 0, 0, err
 		}
-		primed = 1
+		c.sessions[o.Addr], primed = cfg.ClientSessionCache, 1
 	}
 	for began := time.Now(); began.Before(end); {
-		if err := c.visit(o, templates, cfg, o.Resume); err != nil {
+		if !o.Visit.Resume { // browsers ask for tickets on connections that they do not resume, too
+			cfg.ClientSessionCache = tls.NewLRUClientSessionCache(1)
+		}
+		if err := c.visit(o, templates, cfg, o.Visit.Resume); err != nil {
 			return n, primed, err
 		}
 		now := time.Now()
@@ -151,7 +119,7 @@ func (c *visitClient) visits(o visitOrder, templates []request, end time.Time, t
 }
 
 // visit opens a connection, requests a link as a browser does, verifies the answer, and closes the connection.
-func (c *visitClient) visit(o visitOrder, templates []request, cfg *tls.Config, resumed bool) error {
+func (c *visitClient) visit(o order, templates []request, cfg *tls.Config, resumed bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	// Many source addresses, because ports of closed connections stay reserved for a while, and because a server may
@@ -173,13 +141,7 @@ func (c *visitClient) visit(o visitOrder, templates []request, cfg *tls.Config, 
 	case state.Version != tls.VersionTLS13 || state.NegotiatedProtocol != "http/1.1":
 		return fmt.Errorf("the handshake led to %s and %q", tls.VersionName(state.Version), state.NegotiatedProtocol)
 	}
-	t := &templates[c.random.IntN(len(templates))]
-	out := bytes.Clone(t.bytes)
-	number := uint32(0)
-	if o.Links > 0 {
-		number = c.random.Uint32N(uint32(o.Links))
-	}
-	appendSlug(out[t.slug:t.slug], classPlain, number)
+	out, number := o.visitRequest(nil, templates, c.random)
 	if _, err := conn.Write(out); err != nil {
 		return fmt.Errorf("request: %w", err)
 	}

@@ -3,38 +3,33 @@
 package main
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
-	"time"
 )
 
 // visitMode is a kind of visit with its budgets: the highest allowed ratios of the edge's processor time to that of nginx
 // and of Caddy, and of its 99th percentile to nginx's. 0 means that there is no budget.
 type visitMode struct {
-	Name, What    string
-	order         visitOrder
-	toNginx, toCo float64
-	p99           float64
+	Name, What       string
+	visit            visit
+	toNginx, toCaddy float64
+	p99              float64
 }
 
 var visitModes = []visitMode{
-	{"P16", "over TLS 1.3, full handshake", visitOrder{}, 0.75, 1, 0},
-	{"P17", "over TLS 1.3, resumed handshake", visitOrder{Resume: true}, 0.75, 0, 0},
-	{"P16h", "over TLS 1.3, full, post-quantum hybrid", visitOrder{Hybrid: true}, 0, 0, 0},
-	{"P15", "the server closes the connection", visitOrder{Plain: true, Closes: true, Clients: 64}, 0.90, 0, 1.2},
-	{"P15k", "the visitor closes the connection", visitOrder{Plain: true, Clients: 64}, 0.90, 0, 1.2},
-	{"P15m", "P15 with 2,000 visitors at once", visitOrder{Plain: true, Closes: true, Clients: 2000}, 0.90, 0, 1.2},
+	{"P16", "over TLS 1.3, full handshake", visit{}, 0.75, 1, 0},
+	{"P17", "over TLS 1.3, resumed handshake", visit{Resume: true}, 0.75, 0, 0},
+	{"P16h", "over TLS 1.3, full, post-quantum hybrid", visit{Hybrid: true}, 0, 0, 0},
+	{"P15", "the server closes the connection", visit{Plain: true, Closes: true, Clients: 64}, 0.90, 0, 1.2},
+	{"P15k", "the visitor closes the connection", visit{Plain: true, Clients: 64}, 0.90, 0, 1.2},
+	{"P15m", "P15 with 2,000 visitors at once", visit{Plain: true, Closes: true, Clients: 2000}, 0.90, 0, 1.2},
 }
 
 // Names of the servers of the visits.
 const (
 	visitEdge  = "edge"
 	visitStock = "crypto/tls + fasthttp"
-	visitNginx = "nginx"
-	visitPlain = "nginx-plain" // nginx without TLS is another process
+	visitNginx = "nginx" // with and without TLS: two processes
 	visitCaddy = "Caddy"
 )
 
@@ -49,10 +44,10 @@ type visitServer struct {
 
 // answers reports whether the server takes part in a mode.
 func (v *visitServer) answers(m *visitMode) bool {
-	if m.order.Plain {
+	if m.visit.Plain {
 		return v.plain
 	}
-	return v.tls && (v.hybrid || !m.order.Hybrid)
+	return v.tls && (v.hybrid || !m.visit.Hybrid)
 }
 
 // visitCost is the cost of a visit at one server. Times are microseconds.
@@ -78,113 +73,55 @@ type visitCost struct {
 }
 
 // measureVisits runs each mode against all servers alternately, and compares the processor time of the edge with the
-// others'. Neighbouring runs see the machine in the same state.
-//
-// answered is the number of all visits that the first server has answered.
-func measureVisits(s *settings, load *child, servers []visitServer) (all []visitCost, answered uint64, err error) {
-	length := 2 * s.dur
+// others'. The edge is the first server.
+func measureVisits(s *settings, load *child, servers []visitServer) (all []visitCost, err error) {
 	for _, mode := range visitModes {
 		if !s.selects(mode.Name) {
 			continue
 		}
-		var field []visitServer
+		var field []contestant
 		for _, v := range servers {
 			if v.answers(&mode) {
-				field = append(field, v)
+				c := contestant{scenario: scenario{Name: mode.Name + ", " + v.name, What: v.name, listen: "tls"}, server: v.server}
+				c.order = order{Status: "302", Links: v.links, Constant: v.links == 0, Visit: &mode.visit}
+				if mode.visit.Plain {
+					c.listen = "plain"
+				}
+				field = append(field, c)
 			}
 		}
-		blocks, totals := make([][]run, len(field)), make([]run, len(field))
-		own := make([]time.Duration, len(field))
-		for round := -1; round < s.rounds; round++ { // the first round is not counted
-			for i := range field {
-				one, generator, err := driveVisits(load, &field[i], mode, length)
-				if err != nil {
-					return nil, 0, fmt.Errorf("%s, %s: %w", mode.Name, field[i].name, err)
-				}
-				if i == 0 {
-					answered += uint64(one.requests + one.primed)
-				}
-				if round < 0 {
-					continue
-				}
-				if round%blockRounds == 0 {
-					blocks[i] = append(blocks[i], run{})
-				}
-				blocks[i][len(blocks[i])-1].add(one)
-				totals[i].add(one)
-				own[i] += generator
-			}
+		runs, err := alternate(s.rounds, len(field), func(i int) (run, error) { return drive(load, &field[i], 2*s.dur, 0) })
+		if err != nil {
+			return nil, err
 		}
-		for i, v := range field {
-			t := totals[i]
+		for i := range field {
+			t := &runs[i].total
 			cost := visitCost{
-				Mode: mode.Name, What: mode.What, Server: v.name, Micros: t.micros(), Busy: t.cpu.Seconds() / t.seconds,
-				Load: float64(own[i]) / 1e3 / float64(t.requests), P50: t.took.quantile(0.5), P99: t.took.quantile(0.99),
-				P999:   t.took.quantile(0.999),
-				Visits: t.requests,
-				ToP99:  totals[0].took.quantile(0.99) / t.took.quantile(0.99),
+				Mode: mode.Name, What: mode.What, Server: field[i].What, Micros: t.micros(), Busy: t.cpu.Seconds() / t.seconds,
+				Load: perRequest(t.generator, t.requests), P50: t.took.quantile(0.5), P99: t.took.quantile(0.99),
+				P999: t.took.quantile(0.999), Visits: t.requests, ToP99: runs[0].total.took.quantile(0.99) / t.took.quantile(0.99),
 			}
-			cost.Low, cost.Ratio, cost.High = relation(blocks[0], blocks[i])
-			switch v.name {
+			cost.Low, cost.Ratio, cost.High = relation(&runs[0], &runs[i])
+			switch cost.Server {
 			case visitNginx:
 				cost.Budget, cost.Tail = mode.toNginx, mode.p99
 			case visitCaddy:
-				cost.Budget = mode.toCo
+				cost.Budget = mode.toCaddy
 			}
 			all = append(all, cost)
 		}
 	}
-	return all, answered, nil
-}
-
-// relation returns the lower quartile, the median and the upper quartile of the ratios of a's cost to b's, block by block.
-func relation(a, b []run) (low, median, high float64) {
-	var v []float64
-	for i := range a {
-		v = append(v, a[i].micros()/b[i].micros())
-	}
-	slices.Sort(v)
-	return quantile(v, 0.25), quantile(v, 0.5), quantile(v, 0.75)
-}
-
-// driveVisits makes one run against one server, and returns its cost and the generator's processor time.
-func driveVisits(load *child, v *visitServer, mode visitMode, d time.Duration) (run, time.Duration, error) {
-	before, err := v.used()
-	if err != nil {
-		return run{}, 0, err
-	}
-	o := mode.order
-	o.Addr, o.Links, o.For = v.address("tls"), v.links, d
-	if o.Plain {
-		o.Addr = v.address("plain")
-	}
-	answer := load.ask(asJSON(o))
-	after, err := v.used()
-	if err != nil {
-		return run{}, 0, err
-	}
-	var got visitOutcome
-	if err := json.Unmarshal([]byte(answer), &got); err != nil {
-		return run{}, 0, fmt.Errorf("load generator: %q: %w", answer, err)
-	}
-	if got.Failure != "" || got.Visits == 0 {
-		return run{}, 0, fmt.Errorf("%d visits answered, then: %s", got.Visits, cmp.Or(got.Failure, "no answer"))
-	}
-	return run{cpu: after - before, requests: got.Visits, primed: got.Primed, seconds: got.Seconds, took: *got.Took}, got.CPU, nil
+	return all, nil
 }
 
 // visits measures visits and adds them to the result. Servers that cannot be started become a note.
-func (f *family) visits(r *result, dir string, say func(string, ...any)) error {
+func (f *family) visits(r *result, dir string, load *child, say func(string, ...any)) error {
 	s := f.s
 	say("visits ...")
 	if err := writeVisitFiles(dir); err != nil {
 		return err
 	}
 	connections := idleConnections() // before the edge starts, which gets the same limit of open files
-	load, err := f.start(s.cpus[1], "visit-load", "-conns", fmt.Sprint(min(s.conns, 16)))
-	if err != nil {
-		return err
-	}
 	edge, err := f.start(s.cpus[0], "visit-edge", "-data", dir, "-links", fmt.Sprint(min(s.links, visitLinks)))
 	if err != nil {
 		return err
@@ -205,16 +142,25 @@ func (f *family) visits(r *result, dir string, say func(string, ...any)) error {
 		}
 		servers = append(servers, servers[0])
 		servers[2].name, servers[2].server = "the other build", other
-	} else {
-		others, stop := f.otherVisitServers(r, dir)
-		defer stop()
-		servers = append(servers, others...)
 	}
-	var answered uint64
-	if r.Visits, answered, err = measureVisits(s, load, servers); err != nil {
+	others := foreignVisits(dir)
+	if s.than != "" {
+		others = nil // the other build takes their place
+	}
+	for i, v := range others {
+		other, err := startForeign(s, dir, fmt.Sprint("visits-", i), v.program, v.config, v.args...)
+		if err != nil {
+			r.Notes = append(r.Notes, fmt.Sprintf("not compared with %s: %v", v.name, err))
+			continue
+		}
+		defer other.stop()
+		v.server = other
+		servers = append(servers, v.visitServer)
+	}
+	if r.Visits, err = measureVisits(s, load, servers); err != nil {
 		return err
 	}
-	if err := edge.accounts(answered); err != nil {
+	if err := edge.accounts(); err != nil {
 		return err
 	}
 	if s.than != "" {
@@ -222,32 +168,6 @@ func (f *family) visits(r *result, dir string, say func(string, ...any)) error {
 	}
 	r.Idle, err = measureIdle(edge, connections)
 	return err
-}
-
-// otherVisitServers starts the servers of other projects. The caller must call stop.
-func (f *family) otherVisitServers(r *result, dir string) (all []visitServer, stop func()) {
-	var running []*foreign
-	for _, start := range []func(*settings, string) (*foreign, error){startNginxTLS, startNginxPlain, startCaddyTLS} {
-		other, err := start(f.s, dir)
-		if other != nil {
-			running = append(running, other)
-		}
-		if err != nil {
-			r.Notes = append(r.Notes, err.Error())
-			continue
-		}
-		plain := other.name == visitPlain
-		v := visitServer{name: visitNginx, server: other, tls: !plain, plain: plain}
-		if other.name == visitCaddy {
-			v.name, v.hybrid = visitCaddy, true
-		}
-		all = append(all, v)
-	}
-	return all, func() {
-		for _, other := range running {
-			other.stop()
-		}
-	}
 }
 
 func reportVisits(w io.Writer, all []visitCost) {

@@ -10,15 +10,11 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/json"
 	"encoding/pem"
-	"fmt"
 	"math/big"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -121,90 +117,40 @@ func bareServer() *fasthttp.Server {
 	}
 }
 
-// startNginxTLS starts nginx with OpenSSL. The caller must call stop, if there is a process, after an error too.
-func startNginxTLS(s *settings, dir string) (*foreign, error) {
-	nginx, _, libraries, err := programs()
-	if err != nil {
-		return nil, err
+// foreignVisits returns the other servers of the visits, without their processes.
+func foreignVisits(dir string) []foreignVisit {
+	return []foreignVisit{
+		{visitServer{name: visitNginx, tls: true}, "nginx", nginxConfig("access_log off;", nginxTLS), nginxArgs(dir)},
+		{visitServer{name: visitNginx, plain: true}, "nginx", nginxConfig("access_log off;", nginxPlain), nginxArgs(dir)},
+		{visitServer{name: visitCaddy, tls: true, hybrid: true}, "caddy", caddyConfig(dir, true), caddyArgs},
 	}
-	config := strings.NewReplacer("DESTINATION", destination(0), "CHAIN", chainFile, "KEY", keyFile).Replace(nginxTLSConfig)
-	return startForeign(s, dir, visitNginx, nginx, config, libraries, "-p", dir, "-c")
 }
 
-// startNginxPlain is startNginxTLS without TLS.
-func startNginxPlain(s *settings, dir string) (*foreign, error) {
-	nginx, _, libraries, err := programs()
-	if err != nil {
-		return nil, err
-	}
-	return startForeign(s, dir, visitPlain, nginx, strings.ReplaceAll(nginxPlainConfig, "DESTINATION", destination(0)), libraries,
-		"-p", dir, "-c")
+// foreignVisit is a server with the program that it needs.
+type foreignVisit struct {
+	visitServer
+	program, config string
+	args            []string
 }
 
-// startCaddyTLS starts Caddy for visits over TLS.
-func startCaddyTLS(s *settings, dir string) (*foreign, error) { return startCaddy(s, dir, true) }
-
-// startCaddy starts Caddy. The caller must call stop, if there is a process, after an error too.
-func startCaddy(s *settings, dir string, tls bool) (*foreign, error) {
-	caddy, err := exec.LookPath("caddy")
-	if cache, missing := os.UserCacheDir(); err != nil && missing == nil {
-		caddy, err = exec.LookPath(filepath.Join(cache, "shortline", "bin", "caddy"))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("not compared with Caddy, which is not installed; make bench builds it: %w", err)
-	}
-	config, err := caddyConfig(dir, tls)
-	if err != nil {
-		return nil, err
-	}
-	name := visitCaddy
-	if !tls {
-		name += "-plain"
-	}
-	return startForeign(s, dir, name, caddy, config, "", "run", "--config")
-}
-
-const nginxTLSConfig = `daemon off;
-master_process off;
-pid DIR/NAME.pid;
-error_log DIR/NAME.error crit;
-events { worker_connections 1024; }
-http {
-  access_log off;
-  client_body_temp_path DIR/body; proxy_temp_path DIR/proxy; fastcgi_temp_path DIR/fastcgi; uwsgi_temp_path DIR/uwsgi; scgi_temp_path DIR/scgi;
-  server {
-    listen ADDR ssl;
+const (
+	nginxTLS = `listen ADDR ssl;
     server_name ` + visitHost + `;
-    ssl_certificate DIR/CHAIN;
-    ssl_certificate_key DIR/KEY;
+    ssl_certificate DIR/` + chainFile + `;
+    ssl_certificate_key DIR/` + keyFile + `;
     ssl_protocols TLSv1.3;
     ssl_session_tickets on;
     ssl_session_cache none;
-    add_header Cache-Control "private, no-store";
-    location / { return 302 "DESTINATION"; }
-  }
-}
-`
-
-const nginxPlainConfig = `daemon off;
-master_process off;
-pid DIR/NAME.pid;
-error_log DIR/NAME.error crit;
-events { worker_connections 8192; }
-http {
-  access_log off;
-  client_body_temp_path DIR/body; proxy_temp_path DIR/proxy; fastcgi_temp_path DIR/fastcgi; uwsgi_temp_path DIR/uwsgi; scgi_temp_path DIR/scgi;
-  server {
-    listen ADDR backlog=4096;
+    location / { return 302 "DESTINATION"; }`
+	nginxPlain = `listen ADDR backlog=4096;
     server_name ` + plainHost + `;
-    add_header Cache-Control "private, no-store";
-    location / { return 302 "DESTINATION"; }
-  }
-}
-`
+    location / { return 302 "DESTINATION"; }`
+)
+
+var caddyArgs = []string{"run", "--config"}
 
 // caddyConfig returns Caddy's configuration in its own JSON form.
-func caddyConfig(dir string, tls bool) (string, error) {
+func caddyConfig(dir string, tls bool) string {
 	type object = map[string]any
 	var policies []object
 	files := []object{} // null is an error
@@ -212,7 +158,7 @@ func caddyConfig(dir string, tls bool) (string, error) {
 		policies = []object{{"alpn": []string{"http/1.1"}}}
 		files = []object{{"certificate": filepath.Join(dir, chainFile), "key": filepath.Join(dir, keyFile)}}
 	}
-	b, err := json.Marshal(object{
+	return asJSON(object{
 		"admin":   object{"disabled": true},
 		"logging": object{"logs": object{"default": object{"level": "ERROR"}}},
 		"apps": object{
@@ -227,5 +173,4 @@ func caddyConfig(dir string, tls bool) (string, error) {
 			}}},
 		},
 	})
-	return string(b), err
 }

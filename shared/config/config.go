@@ -6,6 +6,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -143,10 +144,10 @@ func plain(settings any, environment map[string]string, err error) (name string,
 			name = f.name
 		}
 	})
-	return name, fmt.Errorf("%s: not a valid %s", name, kind(pe.Type))
+	return name, fmt.Errorf("%s: not a valid %s", name, kindOf(pe.Type))
 }
 
-func kind(t reflect.Type) string {
+func kindOf(t reflect.Type) string {
 	switch {
 	case t.String() == "time.Duration":
 		return "duration (such as 90s or 24h)"
@@ -164,10 +165,7 @@ func kind(t reflect.Type) string {
 func Usage(w io.Writer, settings any) {
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	each(settings, func(f field) {
-		def := f.def
-		if def == "" {
-			def = "-"
-		}
+		def := cmp.Or(f.def, "-")
 		fmt.Fprintf(tw, "  %s\t%s\t%s\n", f.name, def, f.help)
 	})
 	tw.Flush()

@@ -79,7 +79,7 @@ func (t *Templates) find(key [sha256.Size]byte) *conditions {
 	c := t.recent[key]
 	if c == nil {
 		if c = t.earlier[key]; c != nil {
-			t.add(key, c)
+			t.remember(key, c)
 		}
 	}
 	return c
@@ -88,11 +88,11 @@ func (t *Templates) find(key [sha256.Size]byte) *conditions {
 func (t *Templates) keep(key [sha256.Size]byte, c *conditions) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.add(key, c)
+	t.remember(key, c)
 }
 
-// add adds compiled conditions. The caller holds the lock.
-func (t *Templates) add(key [sha256.Size]byte, c *conditions) {
+// remember adds compiled conditions. The caller holds the lock.
+func (t *Templates) remember(key [sha256.Size]byte, c *conditions) {
 	if len(t.recent) >= t.limit {
 		t.recent, t.earlier = make(map[[sha256.Size]byte]*conditions, t.limit), t.recent
 	}

@@ -87,7 +87,7 @@ func (q *Queue[K]) enter(key K) (granted chan bool, ok bool) {
 		q.clock++
 		c.latest = q.clock
 		granted <- true
-		q.forget()
+		q.removeIdle()
 		return granted, true
 	}
 	c.callers = append(c.callers, granted)
@@ -135,11 +135,11 @@ func (q *Queue[K]) grant() {
 		next.callers[0] <- true
 		next.callers = next.callers[1:]
 	}
-	q.forget()
+	q.removeIdle()
 }
 
-// forget removes clients that do not wait, if there are too many.
-func (q *Queue[K]) forget() {
+// removeIdle removes clients that do not wait, if there are too many.
+func (q *Queue[K]) removeIdle() {
 	if len(q.clients) > q.cfg.Remember {
 		maps.DeleteFunc(q.clients, func(_ K, c *client) bool { return len(c.callers) == 0 })
 	}

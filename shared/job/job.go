@@ -117,7 +117,7 @@ func (j *Job) repeat(ctx context.Context) {
 		case errors.Is(err, ErrTaken):
 		case err == nil || errors.Is(err, ErrMore):
 			failures = 0
-			j.count(nil, took)
+			j.record(nil, took)
 			if err != nil {
 				continue
 			}
@@ -126,7 +126,7 @@ func (j *Job) repeat(ctx context.Context) {
 			}
 		default:
 			failures++
-			j.count(err, took)
+			j.record(err, took)
 			if backoff.LogWorthy(failures) {
 				log.Error("job failed", "job", j.Name, "error", err.Error(), "failures", failures)
 			}
@@ -142,7 +142,7 @@ func (j *Job) repeat(ctx context.Context) {
 	}
 }
 
-func (j *Job) count(err error, took time.Duration) {
+func (j *Job) record(err error, took time.Duration) {
 	if j.Note != nil {
 		j.Note(err)
 	}

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -36,10 +37,7 @@ func (l *Lease) Hold(ctx context.Context, work func(context.Context) error) erro
 	if err := l.Claim(ctx); err != nil {
 		return err
 	}
-	every := l.Renew
-	if every == 0 {
-		every = l.For / 6
-	}
+	every := cmp.Or(l.Renew, l.For/6)
 	working, stop := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
 	lost := false

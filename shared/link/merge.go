@@ -90,19 +90,19 @@ func AppendTracked(dst []byte, destination string, presets UTM, visitorQuery []b
 	}
 	for i := range utmNames {
 		if m.replaced&(1<<i) != 0 {
-			m.begin()
+			m.beginParam()
 			m.set(i)
 		}
 	}
 	if m.name != "" && !m.identified {
-		m.begin()
+		m.beginParam()
 		m.identify()
 	}
 	for q := visitorQuery; len(q) > 0; {
 		var segment []byte
 		segment, q = cutSegment(q)
 		if len(segment) > 0 && !m.known(nameOf(segment), own) {
-			m.begin()
+			m.beginParam()
 			m.dst = appendClean(m.dst, segment, inQuery)
 		}
 	}
@@ -212,8 +212,8 @@ func (m *merger) identify() {
 	m.dst = append(append(append(m.dst, m.name...), '='), m.id...)
 }
 
-// begin writes the separator before another parameter.
-func (m *merger) begin() {
+// beginParam writes the separator before another parameter.
+func (m *merger) beginParam() {
 	switch {
 	case m.query == 0:
 		m.dst = append(m.dst, '?')

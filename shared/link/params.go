@@ -41,13 +41,13 @@ func (p *Params) Reset(query []byte) {
 		if end > MaxParamQuery {
 			return
 		}
-		p.add(at, end)
+		p.addParam(at, end)
 		at = end + 1
 	}
 }
 
-// add adds the parameter query[at:end], unless its name is empty or too long.
-func (p *Params) add(at, end int) {
+// addParam adds the parameter query[at:end], unless its name is empty or too long.
+func (p *Params) addParam(at, end int) {
 	name := nameOf(p.query[at:end])
 	value := at + len(name) + 1
 	var buf [MaxParamName]byte

@@ -6,6 +6,7 @@
 package peertls
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -26,7 +27,7 @@ type loaded struct {
 	cert *tls.Certificate // nil without Cert
 }
 
-func (f Files) read() (l loaded, err error) {
+func (f Files) loadFiles() (l loaded, err error) {
 	if f.CA != "" {
 		text, err := os.ReadFile(f.CA)
 		if err != nil {
@@ -52,7 +53,7 @@ func (f Files) read() (l loaded, err error) {
 
 // Validate reads the files and reports what is wrong with them.
 func (f Files) Validate() error {
-	_, err := f.read()
+	_, err := f.loadFiles()
 	return err
 }
 
@@ -75,12 +76,10 @@ type stamp struct {
 
 // Open reads the files. A nil logger means slog.Default().
 func Open(f Files, log *slog.Logger) (*Peer, error) {
-	if log == nil {
-		log = slog.Default()
-	}
+	log = cmp.Or(log, slog.Default())
 	p := &Peer{files: f, log: log, stamp: f.stamps()}
 	var err error
-	if p.now, err = f.read(); err != nil {
+	if p.now, err = f.loadFiles(); err != nil {
 		return nil, err
 	}
 	p.server = p.now.serverConfig()
@@ -108,7 +107,7 @@ func (p *Peer) current() (loaded, *tls.Config) {
 		return p.now, p.server
 	}
 	p.stamp = stamp // files that cannot be read are tried again after the next change
-	fresh, err := p.files.read()
+	fresh, err := p.files.loadFiles()
 	if err != nil {
 		p.log.Error("new certificates rejected", "error", err.Error())
 		return p.now, p.server

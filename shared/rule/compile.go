@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"errors"
 	"math/bits"
 	"time"
@@ -78,9 +79,7 @@ func Compile(g *Group, opts Options) (*Program, error) {
 	if g == nil || g.root.children == nil {
 		return nil, errors.New("compile rule: the group is empty")
 	}
-	if opts.Zone == nil {
-		opts.Zone = time.UTC
-	}
+	opts.Zone = cmp.Or(opts.Zone, time.UTC)
 	c := compiler{zone: opts.Zone, p: &Program{source: g.source}}
 	c.node(&g.root, accept, reject)
 	c.finish()

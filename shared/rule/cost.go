@@ -81,8 +81,8 @@ func (w *Work) Nanoseconds() int {
 	return sum
 }
 
-// add adds one condition of a program.
-func (w *Work) add(p *Program, t *test) {
+// addTest adds one condition of a program.
+func (w *Work) addTest(p *Program, t *test) {
 	w.needs |= t.needs()
 	switch t.code {
 	case codeMinutes, codeDays, codeNever:
@@ -135,8 +135,8 @@ func (w *Work) Add(g *Group) error {
 	var over error
 	paths := g.root.paths(nil)
 	for i := range p.code {
-		w.add(p, &p.code[i])
-		own.add(p, &p.code[i])
+		w.addTest(p, &p.code[i])
+		own.addTest(p, &p.code[i])
 		if over == nil && own.Nanoseconds() > MaxWork {
 			over = Problems{{paths[i].child("value").String(), fmt.Sprintf(
 				"with this condition, the rule could cost more than %d µs of processor time a visit, which is the limit; use fewer or shorter values",

@@ -109,7 +109,7 @@ func (s *Set) gather(programs []*Program, total int) []uint16 {
 			}
 			all[n].count++
 			numbers = append(numbers, n)
-			work.add(p, &p.code[i])
+			work.addTest(p, &p.code[i])
 		}
 	}
 	c := compiler{p: &s.leaves}

@@ -3,6 +3,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,10 +69,7 @@ type running struct {
 // Then it stops the services that were started, the last one first. It returns nil, or the failure of the service that
 // was stopped last among those that failed, with its name. Run is called once.
 func (g *Group) Run(ctx context.Context) error {
-	log := g.Logger
-	if log == nil {
-		log = slog.Default()
-	}
+	log := cmp.Or(g.Logger, slog.Default())
 	var live []running
 	ended := make(chan string, len(g.parts)) // names of services that returned
 	for _, p := range g.parts {
@@ -120,10 +118,7 @@ func start(ctx context.Context, p part, log *slog.Logger, ended chan<- string) (
 
 // stop ends the services in reverse order. failure is the reason, or nil if ctx has ended.
 func (g *Group) stop(live []running, failure error, log *slog.Logger) error {
-	timeout := g.StopTimeout
-	if timeout == 0 {
-		timeout = 10 * time.Second
-	}
+	timeout := cmp.Or(g.StopTimeout, 10*time.Second)
 	deadline := time.NewTimer(timeout)
 	defer deadline.Stop()
 	for i := len(live) - 1; i >= 0; i-- {

@@ -113,7 +113,7 @@ func DecodeSignedDelta(b []byte, keys Keys) (Delta, error) {
 	if int(binary.LittleEndian.Uint16(footer[sha256.Size:])) != len(signature) {
 		return d, corrupt("length of a delta's signature")
 	}
-	if err := keys.check(sum[:], signature); err != nil {
+	if err := keys.verify(sum[:], signature); err != nil {
 		return d, err
 	}
 	body := b[deltaHeader:end]

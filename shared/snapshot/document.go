@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -51,15 +52,9 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	if l.Links == 0 {
-		l.Links = MaxLinks
-	}
-	if l.Bytes == 0 {
-		l.Bytes = 64 << 30
-	}
-	if l.Record == 0 {
-		l.Record = 8 << 20
-	}
+	l.Links = cmp.Or(l.Links, MaxLinks)
+	l.Bytes = cmp.Or(l.Bytes, 64<<30)
+	l.Record = cmp.Or(l.Record, 8<<20)
 	return l
 }
 
@@ -373,7 +368,7 @@ func (d *reader) trailer(plainBytes int64) error {
 	if err := d.full(signature); err != nil {
 		return err
 	}
-	if err := d.keys.check(want[:], signature); err != nil {
+	if err := d.keys.verify(want[:], signature); err != nil {
 		return err
 	}
 	if _, err := d.r.ReadByte(); !errors.Is(err, io.EOF) {

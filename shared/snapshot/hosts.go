@@ -166,7 +166,7 @@ func DecodeHosts(b []byte, keys Keys) (h Hosts, rest []byte, err error) {
 	if n > len(rest) {
 		return h, nil, corrupt("signature of a list of hosts")
 	}
-	if err := keys.check(sum[:], rest[:n]); err != nil {
+	if err := keys.verify(sum[:], rest[:n]); err != nil {
 		return h, nil, err
 	}
 	if err := json.Unmarshal(b[hostsHeader:end], &h); err != nil {

@@ -103,8 +103,8 @@ func (k Keys) Names() []string {
 	return slices.Compact(names)
 }
 
-// check returns an error unless the signature is by one of the keys. An empty signature means that there is none.
-func (k Keys) check(sum, signature []byte) error {
+// verify returns an error unless the signature is by one of the keys. An empty signature means that there is none.
+func (k Keys) verify(sum, signature []byte) error {
 	switch {
 	case len(signature) != 0 && len(signature) != ed25519.SignatureSize:
 		return fmt.Errorf("%w: a signature of %d bytes", ErrFormat, len(signature))

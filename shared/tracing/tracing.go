@@ -115,9 +115,7 @@ func New(cfg Config) (*Traces, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	headers, err := cfg.headers()
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func buildGeoindex(files []string) (*geoindex, error) {
 	s := geoindexBuilder{index: &geoindex{places: make([]placeText, 1)}, places: map[Place]uint32{{}: 0}, names: map[string]uint32{}}
 	var versions []string
 	for _, file := range files {
-		version, err := s.add(file)
+		version, err := s.addDatabase(file)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
@@ -35,7 +35,7 @@ func buildGeoindex(files []string) (*geoindex, error) {
 	return s.index, nil
 }
 
-func (s *geoindexBuilder) add(file string) (version string, err error) {
+func (s *geoindexBuilder) addDatabase(file string) (version string, err error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		return "", err

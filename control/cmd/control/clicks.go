@@ -110,7 +110,7 @@ func (p *plane) useClicks(ctx context.Context, maintain bool) error {
 // openClicks opens the only click store.
 func (p *plane) openClicks(ctx context.Context, sh shardAt, late *analytics.Late, maintain bool) error {
 	clicks := await(ctx, p.Logger, nil, "ClickHouse", time.Minute, func(ctx context.Context) (*clickhouse.Store, error) {
-		return p.ClickHouse.open(ctx, sh, p.Logger)
+		return p.ClickHouse.connect(ctx, sh, p.Logger)
 	})
 	if clicks == nil {
 		return nil
@@ -122,7 +122,7 @@ func (p *plane) openClicks(ctx context.Context, sh shardAt, late *analytics.Late
 // openShard opens a shard and registers it.
 func (p *plane) openShard(ctx context.Context, sh shardAt, directory *shards.Directory, all *sharded.Store, maintain bool) error {
 	clicks, err := p.awaitServer(ctx, "ClickHouse shard "+sh.name, func(ctx context.Context) (*clickhouse.Store, error) {
-		clicks, err := p.ClickHouse.open(ctx, sh, p.Logger)
+		clicks, err := p.ClickHouse.connect(ctx, sh, p.Logger)
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ func (p *plane) awaitServer(ctx context.Context, what string, open func(context.
 
 // maintain watches the clock of a server that was opened. It builds rollups until ctx ends, if the process stores clicks.
 func (p *plane) maintain(ctx context.Context, sh shardAt, clicks *clickhouse.Store, registry prometheus.Registerer, maintain bool) error {
-	p.clocks.Add("ClickHouse "+address(sh.url), clicks.Clock)
+	p.clocks.AddServer("ClickHouse "+address(sh.url), clicks.Clock)
 	if !maintain {
 		<-ctx.Done()
 		return nil
@@ -302,7 +302,7 @@ func adoptShard(ctx context.Context, o *shardOperator, args []string, out io.Wri
 			if sh.name != args[0] {
 				continue
 			}
-			s, err := o.ClickHouse.open(ctx, sh, nil)
+			s, err := o.ClickHouse.connect(ctx, sh, nil)
 			if err != nil {
 				return err
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/cluster/sharded"
 	"github.com/shortline/shortline/control/internal/clicks/cluster/shards"
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // clicksAt holds the settings of the click store.
@@ -142,8 +143,8 @@ func (c clicksAt) validate() error {
 	return err
 }
 
-// open connects to one click store.
-func (c clicksAt) open(ctx context.Context, sh shardAt, log *slog.Logger) (*clickhouse.Store, error) {
+// connect connects to one click store.
+func (c clicksAt) connect(ctx context.Context, sh shardAt, log *slog.Logger) (*clickhouse.Store, error) {
 	s, err := clickhouse.Open(ctx, clickhouse.Config{URL: sh.url, Replicated: c.Replicated, Logger: log})
 	if err != nil && c.URLs != "" {
 		err = fmt.Errorf("shard %s: %w", sh.name, err)
@@ -159,7 +160,7 @@ func (c clicksAt) all(ctx context.Context, directory *shards.Directory) (analyti
 		return nil, err
 	}
 	if len(list) == 1 && directory == nil {
-		return c.open(ctx, list[0], nil)
+		return c.connect(ctx, list[0], nil)
 	}
 	var knows sharded.Directory // nil, unlike an interface with a nil *shards.Directory
 	if directory != nil {
@@ -185,7 +186,7 @@ func (c clicksAt) all(ctx context.Context, directory *shards.Directory) (analyti
 func (c clicksAt) each(ctx context.Context, list []shardAt) (map[string]*clickhouse.Store, error) {
 	stores := map[string]*clickhouse.Store{}
 	for _, sh := range list {
-		s, err := c.open(ctx, sh, nil)
+		s, err := c.connect(ctx, sh, nil)
 		if err != nil {
 			for _, s := range stores {
 				err = errors.Join(err, s.Close())
@@ -219,9 +220,5 @@ func (c clicksAt) migrate(ctx context.Context) error {
 }
 
 func namesOf(list []shardAt) []string {
-	names := make([]string, len(list))
-	for i, sh := range list {
-		names[i] = sh.name
-	}
-	return names
+	return each.Of(list, func(sh shardAt) string { return sh.name })
 }

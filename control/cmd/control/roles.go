@@ -83,7 +83,7 @@ func (s *settings) newPlane(ctx context.Context, r roles, deps app.Deps) (p *pla
 		return nil, fmt.Errorf("register the metrics of clocks: %w", err)
 	}
 	deps.Registry.MustRegister(p.clocks.JobMetrics())
-	p.clocks.Add("database", deps.Store.Clock)
+	p.clocks.AddServer("database", deps.Store.Clock)
 	p.adapters = append(p.adapters, adapter{"clocks", p.clocks})
 	if p.fleet, err = app.NewFleet(app.Config{Settings: s.Settings, DataDir: s.DataDir, Brand: s.BrandName}, deps); err != nil {
 		return nil, err
@@ -153,8 +153,8 @@ func (p *plane) addTo(g *service.Group) {
 	}
 }
 
-// close releases what the services leave.
-func (p *plane) close() error {
+// closeStores releases what the services leave.
+func (p *plane) closeStores() error {
 	p.fleet.Close()
 	if p.clicks.Store == nil {
 		return nil

@@ -90,7 +90,7 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.close()) }()
+	defer func() { err = errors.Join(err, p.closeStores()) }()
 
 	g := service.Group{Logger: log, StopTimeout: 9 * time.Second}
 	g.Add("geo", service.Func(func(ctx context.Context) error { return geo.Run(ctx, log) }))

@@ -55,7 +55,7 @@ func newReship(ctx context.Context, dir string, clicks *duckdb.Store, log *slog.
 	if len(r.lanes) == 0 {
 		return r, nil
 	}
-	log.Warn("click store lacks delivered clicks, shipping them again", "clicks", r.count(), "lanes", len(r.lanes))
+	log.Warn("click store lacks delivered clicks, shipping them again", "clicks", r.clickCount(), "lanes", len(r.lanes))
 	for _, path := range []string{filepath.Join(spool, shippedFile), filepath.Join(dir, edgeFolder, "conversions", shippedFile)} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("ship clicks again: %w", err)
@@ -78,7 +78,7 @@ func markOf(lane click.Lane, stored map[click.Lane]uint64) (at click.Lane, mark 
 	return at, mark
 }
 
-func (r *reship) count() (n uint64) {
+func (r *reship) clickCount() (n uint64) {
 	for _, l := range r.lanes {
 		n += l.Len()
 	}
@@ -94,7 +94,7 @@ func (r *reship) report(ctx context.Context, delivered func(context.Context) err
 		case lost > 0:
 			r.log.Error("clicks lost, not in the spool any more", "clicks", lost)
 		default:
-			r.log.Info("missing clicks stored again", "clicks", r.count())
+			r.log.Info("missing clicks stored again", "clicks", r.clickCount())
 		}
 	}
 	<-ctx.Done()

@@ -83,7 +83,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 		return errors.Join(err, data.Close())
 	}
 	g := service.Group{Logger: log, StopTimeout: 10 * time.Second}
-	check(op, g.Ready(), data)
+	addChecks(op, g.Ready(), data)
 	op.AddCheck("database", links.Ping)
 	op.AddCheck("data folder", inPlace)
 	op.AddCheck("clicks", clicks.Ping)
@@ -173,8 +173,8 @@ func (s *settings) greet(w io.Writer, first app.FirstAdmin, opsAddr string, geo 
 	fmt.Fprintln(w)
 }
 
-// check adds checks to /readyz: all parts have started, and links are loaded.
-func check(op *ops.Server, started <-chan struct{}, data *edge.Edge) {
+// addChecks adds checks to /readyz: all parts have started, and links are loaded.
+func addChecks(op *ops.Server, started <-chan struct{}, data *edge.Edge) {
 	op.AddCheck("start", func(context.Context) error {
 		select {
 		case <-started:

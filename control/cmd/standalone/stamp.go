@@ -63,7 +63,7 @@ func (f *stamped) join(ctx context.Context, accept bool) error {
 	if err != nil {
 		return err
 	}
-	return f.write(ctx, links, clicks, edge)
+	return f.stampParts(ctx, links, clicks, edge)
 }
 
 // stamps reads the three stamps. A stamp of the edge that cannot be read is like none.
@@ -157,8 +157,8 @@ func (f *stamped) fork(ctx context.Context) error {
 	return nil
 }
 
-// write stamps the parts with the next number, or again with one whose start was interrupted.
-func (f *stamped) write(ctx context.Context, links, clicks, edge stamp) error {
+// stampParts stamps the parts with the next number, or again with one whose start was interrupted.
+func (f *stamped) stampParts(ctx context.Context, links, clicks, edge stamp) error {
 	folder := links.folder
 	if folder == 0 {
 		folder = rand.Uint32N(1<<31-1) + 1

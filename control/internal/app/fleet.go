@@ -45,7 +45,7 @@ func (f *Fleet) Webhooks() (*Webhooks, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.add("webhooks", hooks)
+	f.addService("webhooks", hooks)
 	sink := ingest.NewObserverSink(hooks, f.enrich())
 	return &Webhooks{Sink: sink}, f.register("webhooks", sink)
 }
@@ -87,7 +87,7 @@ func (f *Fleet) Ingest(clicks Clicks, retention int, server *API) (*Ingest, erro
 		return nil, err
 	}
 	progress := ingest.NewProgress(f.deps.Store, f.deps.Logger)
-	f.add("progress of ingest", progress)
+	f.addService("progress of ingest", progress)
 	in.WatchClicks = func(region string, behind Behind) { progress.Watch(ingest.Clicks, region, behind) }
 	in.WatchConversions = func(region string, behind Behind) { progress.Watch(ingest.Conversions, region, behind) }
 	in.Conversions, err = f.conversions(clicks, observer, server.Converted)

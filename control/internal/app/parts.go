@@ -102,8 +102,8 @@ func newParts(cfg Config, deps Deps) (*parts, error) {
 		return abuse.New(abuse.Config{Screening: p.screen(), Logger: deps.Logger}, deps.Store)
 	})
 	p.mail = sync.OnceValues(p.newMail)
-	p.add("traces", traces)
-	p.add("store", deps.Store)
+	p.addService("traces", traces)
+	p.addService("store", deps.Store)
 	return p, p.register("the database", deps.Store)
 }
 
@@ -121,8 +121,8 @@ func (p *parts) Close() {
 	}
 }
 
-// add adds a service, and the metrics of its jobs.
-func (p *parts) add(name string, s service.Service) { p.addOnceOpen(nil, name, s) }
+// addService adds a service, and the metrics of its jobs.
+func (p *parts) addService(name string, s service.Service) { p.addOnceOpen(nil, name, s) }
 
 // addOnceOpen adds a service that runs once the channel is closed. A nil channel means that it need not wait.
 func (p *parts) addOnceOpen(opened <-chan struct{}, name string, s service.Service) {
@@ -162,7 +162,7 @@ func (p *parts) webhooks() (*webhooks.Service, error) {
 // no other process publishes.
 func (p *parts) positions(local bool) *presence.Positions {
 	positions := presence.NewPositions(presence.PositionsConfig{Local: local, Logger: p.deps.Logger}, p.deps.Store)
-	p.add("edges' positions", positions)
+	p.addService("edges' positions", positions)
 	return positions
 }
 
@@ -173,11 +173,11 @@ func (p *parts) publish(key snapshot.SigningKey, positions *presence.Positions) 
 	ledger := limits.New(limits.Config{Logger: p.deps.Logger}, p.deps.Store)
 	names := hosts.New(p.deps.Store, hosts.Config{Key: key, Secrets: p.cfg.EncryptionKey.Keys(), Window: p.cfg.ConversionWindow,
 		Logger: p.deps.Logger})
-	p.add("publish", publisher)
-	p.add("edges' reports", reports)
-	p.add("lockout", lockouts)
-	p.add("limits", ledger)
-	p.add("keys of click ids", names)
+	p.addService("publish", publisher)
+	p.addService("edges' reports", reports)
+	p.addService("lockout", lockouts)
+	p.addService("limits", ledger)
+	p.addService("keys of click ids", names)
 	return &Publish{Links: positions.Observe(publisher), Reports: reports, Lockout: lockouts, Limits: ledger, Hosts: names,
 			Abuse: p.abuse()},
 		p.register("publishing", publisher, reports, lockouts, ledger, names)
@@ -231,21 +231,21 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		return nil, err
 	}
 	p.abuse().Mail(use.Mail, p.cfg.BaseURL, cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL))
-	p.add("trash", use.Links)
+	p.addService("trash", use.Links)
 	use.Imports = imports.New(imports.Config{Logger: log}, st, use.Links)
-	p.add("imports", use.Imports)
-	p.add("blocked destinations", p.screen())
-	p.add("check of destinations", p.abuse())
+	p.addService("imports", use.Imports)
+	p.addService("blocked destinations", p.screen())
+	p.addService("check of destinations", p.abuse())
 	if err := p.register("abuse", p.screen(), p.abuse()); err != nil {
 		return nil, err
 	}
 	use.Media = media.New(media.Config{Computing: p.compute, Logger: log}, st, use.Links, objects)
-	p.add("images", use.Media)
+	p.addService("images", use.Media)
 	if use.Pages, err = pages.New(p.cfg.Pages, use.Media.Thumbnail); err != nil {
 		return nil, err
 	}
 	p.closers = append(p.closers, use.Pages.Close)
-	p.add("icons of sites", use.Pages)
+	p.addService("icons of sites", use.Pages)
 	if use.Explain, err = explain.New(explain.Config{BaseURL: p.cfg.BaseURL, Zone: p.cfg.Zone(), Links: use.Links, Routing: use.Routing},
 		st, p.deps.Geo); err != nil {
 		return nil, err
@@ -270,7 +270,7 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		Logger: log}, st, clicks)
 	cfg.feed.Logger = log
 	use.Live = live.New(cfg.feed, st, clicks)
-	p.add("live feed", use.Live)
+	p.addService("live feed", use.Live)
 	if err := p.register("reports", cache, use.Live, use.Conversions); err != nil {
 		return nil, err
 	}
@@ -304,7 +304,7 @@ func (p *parts) domains() (*domains.Service, error) {
 		}
 		s.Secure(box, p.cfg.Certificates.Enabled())
 	}
-	p.add("check of domains", s)
+	p.addService("check of domains", s)
 	return s, nil
 }
 
@@ -330,7 +330,7 @@ func (p *parts) newMail() (*mail.Service, error) {
 		Logger:   p.deps.Logger,
 	}, p.deps.Store)
 	if err == nil {
-		p.add("mail", m)
+		p.addService("mail", m)
 	}
 	return m, err
 }
@@ -355,7 +355,7 @@ func (p *parts) certs(spread time.Duration) error {
 	if err != nil {
 		return err
 	}
-	p.add("certificates", s)
+	p.addService("certificates", s)
 	return p.register("certificates", s)
 }
 
@@ -394,9 +394,9 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (first accounts.First
 		return first, err
 	}
 	watcher := audit.NewWatcher(st, log, 0)
-	p.add("auth", use.Auth)
-	p.add("counts of failures", audit.CountWriter(st, log))
-	p.add("head of the audit log", watcher)
+	p.addService("auth", use.Auth)
+	p.addService("counts of failures", audit.CountWriter(st, log))
+	p.addService("head of the audit log", watcher)
 	if err := p.register("the audit log", watcher); err != nil {
 		return first, err
 	}

@@ -40,7 +40,7 @@ func NewStandalone(ctx context.Context, cfg Config, deps Deps, clicks analytics.
 	if err != nil {
 		return nil, err
 	}
-	p.add("webhooks", hooks)
+	p.addService("webhooks", hooks)
 	positions := p.positions(true)
 	publish, err := p.publish(snapshot.SigningKey{}, positions) // the edge in the same process needs no signatures
 	if err != nil {

@@ -105,7 +105,7 @@ func New(cfg Config, st *store.Store) (*Service, error) {
 	s.Group = job.Group{
 		{Name: "ticket_keys", Every: maintenanceEvery, Do: s.rotateTickets, Logger: cfg.Logger},
 		{Name: "certificates_ending", Every: maintenanceEvery, Do: s.announce, Logger: cfg.Logger},
-		{Name: "certificate_states", Every: maintenanceEvery, Do: s.count, Logger: cfg.Logger},
+		{Name: "certificate_states", Every: maintenanceEvery, Do: s.countStates, Logger: cfg.Logger},
 		{Name: "certificate_files", Every: time.Hour, Do: s.removeStale, Logger: cfg.Logger},
 	}
 	if cfg.Enabled() {
@@ -130,7 +130,7 @@ func (s *Service) Run(ctx context.Context) error {
 	})
 	defer cache.Stop()
 	s.config = s.magic(cache)
-	defer s.files.close()
+	defer s.files.stopLocks()
 	defer s.orders.Wait()
 	if s.cfg.Enabled() {
 		s.logRefused()
@@ -166,7 +166,7 @@ func (s *Service) list(ctx context.Context) error {
 	began := time.Now()
 	now := s.now()
 	for _, name := range s.cfg.Names {
-		if err := s.add(ctx, 0, name, now); err != nil {
+		if err := s.addCertificate(ctx, 0, name, now); err != nil {
 			return err
 		}
 	}
@@ -175,7 +175,7 @@ func (s *Service) list(ctx context.Context) error {
 		return fmt.Errorf("list domains without a certificate: %w", err)
 	}
 	for i := range domains {
-		if err := s.add(ctx, domains[i].Num, domains[i].Hostname, now); err != nil {
+		if err := s.addCertificate(ctx, domains[i].Num, domains[i].Hostname, now); err != nil {
 			return err
 		}
 	}
@@ -185,8 +185,8 @@ func (s *Service) list(ctx context.Context) error {
 	return nil
 }
 
-// add lists a certificate that has to be ordered, unless it is listed.
-func (s *Service) add(ctx context.Context, domain uint64, name string, now int64) error {
+// addCertificate lists a certificate that has to be ordered, unless it is listed.
+func (s *Service) addCertificate(ctx context.Context, domain uint64, name string, now int64) error {
 	if domain == 0 {
 		if _, err := s.store.OwnCertificate(ctx, name); err == nil {
 			return nil

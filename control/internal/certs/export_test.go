@@ -69,7 +69,7 @@ func (s *Service) List(ctx context.Context) error {
 func (s *Service) RotateTickets(ctx context.Context) error { return s.rotateTickets(ctx) }
 
 // Count reads the figures of the metrics.
-func (s *Service) Count(ctx context.Context) error { return s.count(ctx) }
+func (s *Service) Count(ctx context.Context) error { return s.countStates(ctx) }
 
 // Announce announces certificates that end.
 func (s *Service) Announce(ctx context.Context) error { return s.announce(ctx) }

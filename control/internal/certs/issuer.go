@@ -86,7 +86,7 @@ func attemptOf(ctx context.Context) *attempt {
 func (i *issuer) Issue(ctx context.Context, csr *x509.CertificateRequest) (*certmagic.IssuedCertificate, error) {
 	a := &attempt{task: taskOf(ctx)}
 	ctx = context.WithValue(ctx, attemptKey{}, a)
-	if err := i.begin(ctx, a); err != nil {
+	if err := i.beginOrder(ctx, a); err != nil {
 		return nil, err
 	}
 	chain, err := i.place(ctx, a, csr)
@@ -107,8 +107,8 @@ func (i *issuer) Issue(ctx context.Context, csr *x509.CertificateRequest) (*cert
 	return &certmagic.IssuedCertificate{Certificate: chain.ChainPEM, Metadata: chain}, nil
 }
 
-// begin takes an order out of the budget, and returns a *wait if the budget does not allow it.
-func (i *issuer) begin(ctx context.Context, a *attempt) error {
+// beginOrder takes an order out of the budget, and returns a *wait if the budget does not allow it.
+func (i *issuer) beginOrder(ctx context.Context, a *attempt) error {
 	a.order = store.Order{Directory: i.client.Directory, Hostname: a.cert.Hostname, Doubtful: a.doubtful, StartedAt: i.now()}
 	var until int64
 	err := i.store.Tx(ctx, func(tx *store.Tx) (err error) {

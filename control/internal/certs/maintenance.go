@@ -178,7 +178,7 @@ func (c *counts) order(err error) {
 	}
 }
 
-func (s *Service) count(ctx context.Context) error {
+func (s *Service) countStates(ctx context.Context) error {
 	list, err := s.store.CertificateStates(ctx, s.now())
 	if err != nil {
 		return fmt.Errorf("count certificates: %w", err)
@@ -193,7 +193,7 @@ func (s *Service) count(ctx context.Context) error {
 	return nil
 }
 
-func (c *counts) read(f func(states map[string]store.CertificateState) int64) func() int64 {
+func (c *counts) gauge(f func(states map[string]store.CertificateState) int64) func() int64 {
 	return func() int64 {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -203,7 +203,7 @@ func (c *counts) read(f func(states map[string]store.CertificateState) int64) fu
 
 // sum adds up a number of all states.
 func (c *counts) sum(of func(store.CertificateState) int) func() int64 {
-	return c.read(func(all map[string]store.CertificateState) (n int64) {
+	return c.gauge(func(all map[string]store.CertificateState) (n int64) {
 		for _, state := range all {
 			n += int64(of(state))
 		}
@@ -223,7 +223,7 @@ func (s *Service) metrics() metric.Set {
 			"outcome", "failed"),
 		metric.Time("shortline_certificate_expiry_timestamp_seconds",
 			"Time at which the first certificate in use ends; 0 if there is none.",
-			s.counts.read(func(all states) (first int64) {
+			s.counts.gauge(func(all states) (first int64) {
 				for _, state := range all {
 					if state.NotAfter > 0 && (first == 0 || state.NotAfter < first) {
 						first = state.NotAfter
@@ -248,7 +248,7 @@ func (s *Service) metrics() metric.Set {
 	}
 	for _, status := range []string{store.CertificatePending, store.CertificateActive, store.CertificateFailed} {
 		set = append(set, metric.Gauge("shortline_certificates", "Certificates of host names in service, by status.",
-			s.counts.read(func(all states) int64 {
+			s.counts.gauge(func(all states) int64 {
 				return int64(all[status].Count)
 			}), "status", strings.ToLower(status)))
 	}

@@ -43,8 +43,8 @@ func newStorage(st *store.Store, box *seal.Box) *storage {
 	return &storage{store: st, box: box, holder: rand.Text(), locks: map[string]context.CancelFunc{}}
 }
 
-// close ends the extension of all locks. They expire.
-func (s *storage) close() {
+// stopLocks ends the extension of all locks. They expire.
+func (s *storage) stopLocks() {
 	s.mu.Lock()
 	for _, stop := range s.locks {
 		stop()

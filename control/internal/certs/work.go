@@ -58,17 +58,17 @@ func (s *Service) start(ctx context.Context) error {
 		}
 		for i := range due {
 			t := &task{cert: due[i], doubtful: doubtful}
-			if doubtful && !enter(s.slow) {
+			if doubtful && !acquireSlot(s.slow) {
 				return nil
 			}
-			if !enter(s.slots) {
-				leave(s.slow, t.doubtful)
+			if !acquireSlot(s.slots) {
+				releaseSlot(s.slow, t.doubtful)
 				return nil
 			}
 			mine, err := s.claim(ctx, t)
 			if err != nil || !mine {
 				<-s.slots
-				leave(s.slow, t.doubtful)
+				releaseSlot(s.slow, t.doubtful)
 				if err != nil {
 					return err
 				}
@@ -77,7 +77,7 @@ func (s *Service) start(ctx context.Context) error {
 			s.orders.Go(func() {
 				defer func() {
 					<-s.slots
-					leave(s.slow, t.doubtful)
+					releaseSlot(s.slow, t.doubtful)
 				}()
 				s.work(ctx, t)
 			})
@@ -94,7 +94,7 @@ func (s *Service) pause(doubtful bool) *atomic.Int64 {
 	return &s.paused[0]
 }
 
-func enter(slots chan struct{}) bool {
+func acquireSlot(slots chan struct{}) bool {
 	select {
 	case slots <- struct{}{}:
 		return true
@@ -103,7 +103,7 @@ func enter(slots chan struct{}) bool {
 	}
 }
 
-func leave(slots chan struct{}, entered bool) {
+func releaseSlot(slots chan struct{}, entered bool) {
 	if entered {
 		<-slots
 	}

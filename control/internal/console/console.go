@@ -80,13 +80,13 @@ func newSite(files fs.FS, address string, next http.Handler) (*site, error) {
 		if err != nil {
 			return err
 		}
-		return s.add(strings.TrimPrefix(name, "dist/app/"), content, address)
+		return s.addFile(strings.TrimPrefix(name, "dist/app/"), content, address)
 	})
 	return s, err
 }
 
-// add takes a file of the build.
-func (s *site) add(name string, content []byte, address string) error {
+// addFile takes a file of the build.
+func (s *site) addFile(name string, content []byte, address string) error {
 	switch contentType, known := contentTypes[path.Ext(name)]; {
 	case name == "index.html":
 		s.page = newAsset("text/html; charset=utf-8", bytes.ReplaceAll(content, []byte("{{address}}"), []byte(html.EscapeString(address))))
@@ -193,7 +193,7 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, status int) {
 	if file := s.spoken(r.Header.Get("Accept-Language")); file != "" {
 		h.Set("Link", "<"+assetPath+file+">; rel=modulepreload")
 	}
-	s.page.send(w, r, status)
+	s.page.serve(w, r, status)
 }
 
 // spoken returns the messages of the first language that a browser prefers and the console has, or else English. The script
@@ -235,10 +235,10 @@ func (s *site) file(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	a.send(w, r, http.StatusOK)
+	a.serve(w, r, http.StatusOK)
 }
 
-func (a *asset) send(w http.ResponseWriter, r *http.Request, status int) {
+func (a *asset) serve(w http.ResponseWriter, r *http.Request, status int) {
 	h, content := w.Header(), a.plain
 	h.Set("Content-Type", a.contentType)
 	h.Add("Vary", "Accept-Encoding")

@@ -74,15 +74,15 @@ func (s *Service) Next(ctx context.Context) (more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	s.counts.checks.Add(1)
-	if err := s.check(ctx, &e); err != nil {
+	if err := s.checkExperiment(ctx, &e); err != nil {
 		return true, fmt.Errorf("experiment of link %d: %w", e.Link, err)
 	}
 	return true, nil
 }
 
-// check reads the figures of an experiment and stores what follows from them, unless somebody has changed the link or the
+// checkExperiment reads the figures of an experiment and stores what follows from them, unless somebody has changed the link or the
 // experiment meanwhile.
-func (s *Service) check(ctx context.Context, e *store.Experiment) error {
+func (s *Service) checkExperiment(ctx context.Context, e *store.Experiment) error {
 	list, err := s.store.LinksByNum(ctx, []uint64{e.Link})
 	if err != nil {
 		return fmt.Errorf("read the link: %w", err)
@@ -103,7 +103,7 @@ func (s *Service) check(ctx context.Context, e *store.Experiment) error {
 	var f Figures
 	var failed error
 	if reason == "" {
-		if failed = s.read(ctx, &f, e, variants); failed != nil {
+		if failed = s.readFigures(ctx, &f, e, variants); failed != nil {
 			reason = sentenceUnreadable
 		}
 	}
@@ -156,7 +156,7 @@ func (s *Service) conclude(ctx context.Context, tx *store.Tx, u *store.Link, e *
 		Reason:  sentenceImproved,
 		Figures: f.document()}
 	entry := audit.Entry{Action: links.ActionWeights, Old: store.WeightsOf(variants), New: weights}
-	if err := s.apply(ctx, tx, u, &w, entry); err != nil {
+	if err := s.applyWeights(ctx, tx, u, &w, entry); err != nil {
 		return err
 	}
 	tx.AfterCommit(func() { s.counts.weights.Add(1) })
@@ -225,8 +225,8 @@ func (s *Service) decide(ctx context.Context, tx *store.Tx, u *store.Link, e *st
 	return automatic(ctx, tx, u, entry)
 }
 
-// apply sets weights and keeps them in the history of the experiment.
-func (s *Service) apply(ctx context.Context, tx *store.Tx, u *store.Link, w *store.ExperimentWeights, entry audit.Entry) error {
+// applyWeights sets weights and keeps them in the history of the experiment.
+func (s *Service) applyWeights(ctx context.Context, tx *store.Tx, u *store.Link, w *store.ExperimentWeights, entry audit.Entry) error {
 	if err := tx.InsertExperimentWeights(ctx, w); err != nil {
 		return err
 	}

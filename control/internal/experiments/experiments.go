@@ -274,10 +274,7 @@ func (s *Service) change(ctx context.Context, p auth.Principal, urlID string, f 
 		entry.UserID, entry.EntityType, entry.EntityID, entry.Workspace = p.UserID, "experiment", u.ID, u.Workspace
 		return audit.Append(ctx, tx, entry)
 	})
-	if err != nil {
-		return fmt.Errorf("change an experiment: %w", err)
-	}
-	return nil
+	return problem.Doing("change an experiment", err)
 }
 
 // present reads the experiment of a locked link, and checks that it has a version that the caller expects.

@@ -78,7 +78,7 @@ func (s *Service) Report(ctx context.Context, p auth.Principal, urlID, goal stri
 			e.Goal, e.Status, f.Stored = goal, "", nil
 		}
 	}
-	if err := s.read(ctx, &f, &e, variants); err != nil {
+	if err := s.readFigures(ctx, &f, &e, variants); err != nil {
 		return f, err
 	}
 	if f.Decision = e; f.Stored == nil {
@@ -103,8 +103,8 @@ func since(u *store.Link, variants []store.Variant) int64 {
 	return at
 }
 
-// read reads the figures of an experiment, until its decision if it has one.
-func (s *Service) read(ctx context.Context, f *Figures, e *store.Experiment, variants []store.Variant) error {
+// readFigures reads the figures of an experiment, until its decision if it has one.
+func (s *Service) readFigures(ctx context.Context, f *Figures, e *store.Experiment, variants []store.Variant) error {
 	to := s.cfg.Now().UnixMilli() + 1
 	if e.DecidedAt != 0 && e.Status != "" {
 		to = e.DecidedAt
@@ -234,7 +234,7 @@ func periods(variants []store.Variant, lines []analytics.ArmLine, history []stor
 			}
 			out, last = append(out, p), g
 		}
-		add(&out[len(out)-1].Arms[arm], l)
+		addLine(&out[len(out)-1].Arms[arm], l)
 	}
 	return out
 }
@@ -266,12 +266,12 @@ func days(variants []store.Variant, lines []analytics.ArmLine) (out []Day) {
 		if len(out) == 0 || out[len(out)-1].Date != date {
 			out = append(out, Day{date, make([]stats.Arm, len(variants))})
 		}
-		add(&out[len(out)-1].Arms[arm], l)
+		addLine(&out[len(out)-1].Arms[arm], l)
 	}
 	return out
 }
 
-func add(a *stats.Arm, l analytics.ArmLine) {
+func addLine(a *stats.Arm, l analytics.ArmLine) {
 	a.Visitors += l.Visitors
 	a.Converted += l.Converted
 	a.Revenue += l.Revenue

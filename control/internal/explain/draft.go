@@ -58,8 +58,8 @@ func (p places) show(id string) (shown string, index *int) {
 	return id, &at.index
 }
 
-// read reads a link that the caller may see.
-func (s *Service) read(ctx context.Context, p auth.Principal, urlID string) (c configuration, err error) {
+// readLink reads a link that the caller may see.
+func (s *Service) readLink(ctx context.Context, p auth.Principal, urlID string) (c configuration, err error) {
 	err = s.store.View(ctx, func(conn store.Conn) error {
 		if c.link, err = links.Visible(p)(conn.FullLink(ctx, urlID)); err != nil {
 			return err
@@ -118,7 +118,7 @@ func (s *Service) redraft(ctx context.Context, p auth.Principal, stored configur
 		return configuration{}, err
 	}
 	c.link = l
-	c.put(parts, d.Draft)
+	c.applyDraft(parts, d.Draft)
 	return c, nil
 }
 
@@ -140,12 +140,12 @@ func (s *Service) draft(ctx context.Context, p auth.Principal, d NewDraft) (conf
 		return configuration{}, err
 	}
 	c := configuration{link: l, at: at}
-	c.put(parts, d.Draft)
+	c.applyDraft(parts, d.Draft)
 	return c, nil
 }
 
-// put gives the link the parts of a draft.
-func (c *configuration) put(parts routing.Parts, d routing.Draft) {
+// applyDraft gives the link the parts of a draft.
+func (c *configuration) applyDraft(parts routing.Parts, d routing.Draft) {
 	c.parts = parts
 	parts.Put(&c.link)
 	if d.Rules != nil {

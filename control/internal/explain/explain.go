@@ -23,6 +23,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/percent"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/decision"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
 	"github.com/shortline/shortline/shared/visitor"
@@ -142,7 +143,7 @@ func (s *Service) Explain(ctx context.Context, p auth.Principal, urlID string, v
 	if err != nil {
 		return Explanation{}, err
 	}
-	c, err := s.read(ctx, p, urlID)
+	c, err := s.readLink(ctx, p, urlID)
 	if err != nil {
 		return Explanation{}, err
 	}
@@ -232,11 +233,7 @@ func (s *Service) traces(record link.Record, who rule.Facts) ([]rule.Trace, erro
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
-	traces := make([]rule.Trace, len(plan.Rules))
-	for i := range plan.Rules {
-		traces[i] = plan.Rules[i].Program.Explain(who)
-	}
-	return traces, nil
+	return each.At(plan.Rules, func(r *decision.Rule) rule.Trace { return r.Program.Explain(who) }), nil
 }
 
 // outcome returns how an edge answers, and the address to which it redirects a visitor who does not reach the destination, or

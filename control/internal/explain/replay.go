@@ -79,7 +79,7 @@ func (s *Service) Replay(ctx context.Context, p auth.Principal, urlID string, d 
 	if a.From != 0 && a.To != 0 && a.From >= a.To {
 		return Replay{}, problem.OfField("to", "must lie after from")
 	}
-	stored, err := s.read(ctx, p, urlID)
+	stored, err := s.readLink(ctx, p, urlID)
 	if err != nil {
 		return Replay{}, err
 	}
@@ -119,7 +119,7 @@ func (s *Service) Replay(ctx context.Context, p auth.Principal, urlID string, d 
 		}
 		was, open := before.decide(v)
 		is, more := after.decide(v)
-		r.add(v, was, is, open|more, flows)
+		r.addVisit(v, was, is, open|more, flows)
 	}
 	for pair, n := range flows {
 		r.Flows = append(r.Flows, Flow{pair[0], pair[1], n})
@@ -130,7 +130,7 @@ func (s *Service) Replay(ctx context.Context, p auth.Principal, urlID string, d 
 	return r, nil
 }
 
-func (r *Replay) add(v *past, was, is *Decision, open rule.Kinds, flows map[[2]Decision]int) {
+func (r *Replay) addVisit(v *past, was, is *Decision, open rule.Kinds, flows map[[2]Decision]int) {
 	r.Visitors++
 	differ := false
 	if was == nil || is == nil {

@@ -62,10 +62,9 @@ func (tx *Tx) AnnounceConversions(ctx context.Context, name string) error {
 	if err := tx.reserve(ctx); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`INSERT INTO conversion_news (name, revision) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET revision = excluded.revision`, name,
 		tx.revision)
-	return err
 }
 
 // AnnounceConversionsOnce is AnnounceConversions, but changes nothing if the name was announced before, also by a concurrent transaction.
@@ -73,8 +72,7 @@ func (tx *Tx) AnnounceConversionsOnce(ctx context.Context, name string) error {
 	if err := tx.reserve(ctx); err != nil { // the lock on the revision makes control planes take turns
 		return err
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO conversion_news (name, revision) VALUES (?, ?) ON CONFLICT DO NOTHING`, name, tx.revision)
-	return err
+	return tx.Do(ctx, `INSERT INTO conversion_news (name, revision) VALUES (?, ?) ON CONFLICT DO NOTHING`, name, tx.revision)
 }
 
 // ConversionsAnnounced reports whether the change with this name was announced to edges.
@@ -95,8 +93,7 @@ func (c Conn) ClickParameter(ctx context.Context, workspace uint64) (name string
 // SetClickParameter writes the name of the query parameter with the click id, "" for the default. Call TouchTracking
 // afterwards, so that edges learn it.
 func (tx *Tx) SetClickParameter(ctx context.Context, workspace uint64, name string) error {
-	_, err := tx.Exec(ctx, `UPDATE workspaces SET click_parameter = ? WHERE num = ?`, null(name), workspace)
-	return err
+	return tx.Do(ctx, `UPDATE workspaces SET click_parameter = ? WHERE num = ?`, null(name), workspace)
 }
 
 // TouchTracking touches the links of a workspace that track conversions and whose newest change is older than a revision;

@@ -52,11 +52,10 @@ func (c Conn) Experiment(ctx context.Context, link uint64) (Experiment, error) {
 // InsertExperiment adds an experiment. The column seed is 0: the autopilot's weights follow from the data alone.
 func (tx *Tx) InsertExperiment(ctx context.Context, e *Experiment) error {
 	e.Revision = 1
-	_, err := tx.Exec(ctx, `INSERT INTO experiments (`+experimentColumns+`, seed) VALUES (`+In(16)+`)`, e.Link, e.Goal,
+	return tx.Do(ctx, `INSERT INTO experiments (`+experimentColumns+`, seed) VALUES (`+In(16)+`)`, e.Link, e.Goal,
 		e.Optimize, e.OnWinner,
 		e.StartedAt, e.Status,
 		null(e.Variant), null(e.DecidedAt), e.Reason, null(e.Paused), e.CheckedAt, e.Step, e.Revision, e.CreatedAt, e.UpdatedAt, 0)
-	return err
 }
 
 // UpdateExperiment writes an experiment, unless it has another revision by now. It reports whether it did.
@@ -156,12 +155,8 @@ func (c Conn) ExperimentWeightsSince(ctx context.Context, link uint64, since int
 
 // ExperimentWeights reads a page of the weights of an experiment, newest first, and counts them.
 func (c Conn) ExperimentWeights(ctx context.Context, link uint64, limit, offset int) (list []ExperimentWeights, total int, err error) {
-	if err := c.Row(ctx, `SELECT count(*) FROM experiment_weights WHERE link_num = ?`, link).Scan(&total); err != nil {
-		return nil, 0, err
-	}
-	list, err = All(ctx, c, scanExperimentWeights, `SELECT `+weightsColumns+
-		` FROM experiment_weights WHERE link_num = ? ORDER BY num DESC LIMIT ? OFFSET ?`, link, limit, offset)
-	return list, total, err
+	return pageOf(ctx, c, scanExperimentWeights, weightsColumns, `experiment_weights WHERE link_num = ?`, `num DESC`, []any{link}, limit,
+		offset)
 }
 
 // InsertExperimentWeights adds weights to the history of an experiment.
@@ -173,10 +168,9 @@ func (tx *Tx) InsertExperimentWeights(ctx context.Context, w *ExperimentWeights)
 	if w.Figures == "" {
 		w.Figures = "[]"
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO experiment_weights (link_num, at, weights, source, reason, figures) VALUES (`+In(6)+`)`,
+	return tx.Do(ctx, `INSERT INTO experiment_weights (link_num, at, weights, source, reason, figures) VALUES (`+In(6)+`)`,
 		w.Link, w.At,
 		string(weights), w.Source, w.Reason, w.Figures)
-	return err
 }
 
 // Reasons of changes by owners, as they are stored.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Goal is a name of conversions of a link.
@@ -36,10 +38,7 @@ func (c Conn) GoalsOf(ctx context.Context, links []uint64) ([]Goal, error) {
 func (tx *Tx) RegisterGoals(ctx context.Context, goals []Goal, most int, now int64) (map[Goal]bool, error) {
 	goals = slices.Clone(goals)
 	slices.SortFunc(goals, func(a, b Goal) int { return cmp.Or(cmp.Compare(a.Link, b.Link), cmp.Compare(a.Name, b.Name)) })
-	nums := make([]uint64, len(goals))
-	for i, g := range goals {
-		nums[i] = g.Link
-	}
+	nums := each.Of(goals, func(g Goal) uint64 { return g.Link })
 	links := slices.Compact(nums)
 	// The locks make transactions that count the names of a link follow each other. All take them in the same order.
 	for part := range slices.Chunk(links, batch) {

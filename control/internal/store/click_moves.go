@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 )
 
@@ -86,16 +85,14 @@ func (tx *Tx) BeginClickMove(ctx context.Context, move int64, workspaces []uint6
 // RunClickMove records that a program runs a move. It reports false if another program was seen running it in the last
 // milliseconds.
 func (tx *Tx) RunClickMove(ctx context.Context, move int64, r ClickMoveRunner, ms int64) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE click_shard_moves SET runner = ?, runner_host = ?, runner_at = `+tx.clock()+
+	return tx.Changes(ctx, `UPDATE click_shard_moves SET runner = ?, runner_host = ?, runner_at = `+tx.clock()+
 		` WHERE move = ? AND (runner = ? OR runner_at < `+tx.clock()+` - CAST(? AS BIGINT))`,
 		r.ID, r.Host, move, r.ID, ms)
-	return n > 0, err
 }
 
 // LeaveClickMove records that a program no longer runs a move, so that another one need not wait.
 func (tx *Tx) LeaveClickMove(ctx context.Context, move int64, r ClickMoveRunner) error {
-	_, err := tx.Exec(ctx, `UPDATE click_shard_moves SET runner_at = 0 WHERE move = ? AND runner = ?`, move, r.ID)
-	return err
+	return tx.Do(ctx, `UPDATE click_shard_moves SET runner_at = 0 WHERE move = ? AND runner = ?`, move, r.ID)
 }
 
 // SetClickMovePhase sets the phase of a move that a program runs, and returns the version of the directory. With
@@ -186,8 +183,5 @@ func (c Conn) WorkspaceNames(ctx context.Context, nums []uint64) ([]WorkspaceNam
 // WorkspaceNum returns the number of the workspace with a slug or an ID. It returns ErrNotFound if there is none.
 func (c Conn) WorkspaceNum(ctx context.Context, name string) (num uint64, err error) {
 	err = c.Row(ctx, `SELECT num FROM workspaces WHERE slug = ? OR id = ? ORDER BY slug = ? DESC LIMIT 1`, name, name, name).Scan(&num)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, ErrNotFound
-	}
 	return num, err
 }

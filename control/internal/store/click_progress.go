@@ -27,10 +27,9 @@ func progressKey(source, region string) string {
 
 // NoteProgress stores how far a process is with a source in a region.
 func (tx *Tx) NoteProgress(ctx context.Context, process, source, region string, behind time.Duration) error {
-	_, err := tx.Exec(ctx, `INSERT INTO ingest_progress (process, source, behind_ms, at) VALUES (?, ?, ?, `+tx.clock()+`)
+	return tx.Do(ctx, `INSERT INTO ingest_progress (process, source, behind_ms, at) VALUES (?, ?, ?, `+tx.clock()+`)
 		ON CONFLICT (process, source) DO UPDATE SET behind_ms = excluded.behind_ms, at = excluded.at`,
 		process, progressKey(source, region), behind.Milliseconds())
-	return err
 }
 
 // ForgetProgress deletes what processes that are gone have told. The newest word about each of the given sources stays,
@@ -44,10 +43,9 @@ func (tx *Tx) ForgetProgress(ctx context.Context, keep []Progress) error {
 	if len(keep) > 0 {
 		known = `source IN (?` + strings.Repeat(", ?", len(keep)-1) + `)`
 	}
-	_, err := tx.Exec(ctx, `DELETE FROM ingest_progress WHERE at < `+tx.clock()+` - CAST(? AS BIGINT) AND NOT (`+known+`
+	return tx.Do(ctx, `DELETE FROM ingest_progress WHERE at < `+tx.clock()+` - CAST(? AS BIGINT) AND NOT (`+known+`
 		AND NOT EXISTS (SELECT 1 FROM ingest_progress newer WHERE newer.source = ingest_progress.source AND newer.at > ingest_progress.at))`,
 		args...)
-	return err
 }
 
 // IngestProgress lists what processes with the role ingest have told, oldest first.

@@ -39,28 +39,24 @@ func (tx *Tx) LockClickShards(ctx context.Context) error {
 	if !tx.pg {
 		return nil // one writer at a time
 	}
-	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(?)`, int64(clickShardsLock))
-	return err
+	return tx.Do(ctx, `SELECT pg_advisory_xact_lock(?)`, int64(clickShardsLock))
 }
 
 // AddClickShard adds a shard. Its number is the next one.
 func (tx *Tx) AddClickShard(ctx context.Context, name, identity string, open bool, now int64) error {
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`INSERT INTO click_shards (name, num, identity, is_open, added_at) SELECT CAST(? AS TEXT), coalesce(max(num), 0) + 1, CAST(? AS `+
 			`TEXT), CAST(? AS BOOLEAN), CAST(? AS BIGINT) FROM click_shards`, name, identity, open, now)
-	return err
 }
 
 // AdoptClickShard records that the click store of a shard is another one.
 func (tx *Tx) AdoptClickShard(ctx context.Context, name, identity string) error {
-	_, err := tx.Exec(ctx, `UPDATE click_shards SET identity = ? WHERE name = ?`, identity, name)
-	return err
+	return tx.Do(ctx, `UPDATE click_shards SET identity = ? WHERE name = ?`, identity, name)
 }
 
 // CloseClickShard lets no more workspaces be assigned to a shard.
 func (tx *Tx) CloseClickShard(ctx context.Context, name string) error {
-	_, err := tx.Exec(ctx, `UPDATE click_shards SET is_open = ? WHERE name = ?`, false, name)
-	return err
+	return tx.Do(ctx, `UPDATE click_shards SET is_open = ? WHERE name = ?`, false, name)
 }
 
 // OpenClickShard lets new workspaces be assigned to a shard. Those that exist and have no shard stay in the first one.
@@ -69,8 +65,7 @@ func (tx *Tx) OpenClickShard(ctx context.Context, name string) error {
 		SELECT p.num, s.name FROM workspaces p JOIN click_shards s ON s.num = 1 WHERE 1 = 1 ON CONFLICT DO NOTHING`); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `UPDATE click_shards SET is_open = ? WHERE name = ?`, true, name)
-	return err
+	return tx.Do(ctx, `UPDATE click_shards SET is_open = ? WHERE name = ?`, true, name)
 }
 
 // ClickShardsOf adds the shards of those workspaces that have one to found.
@@ -133,8 +128,7 @@ func (tx *Tx) SeeClickShardProcess(ctx context.Context, p ClickShardProcess) err
 
 // EndClickShardProcess records that a process has ended.
 func (tx *Tx) EndClickShardProcess(ctx context.Context, process int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM click_shard_processes WHERE process = ?`, process)
-	return err
+	return tx.Do(ctx, `DELETE FROM click_shard_processes WHERE process = ?`, process)
 }
 
 // ClickShardProcesses returns the processes seen in the last milliseconds, by the clock of the database.

@@ -54,6 +54,5 @@ func (c Conn) ComparedTo(ctx context.Context) (link uint64, err error) {
 
 // SetComparedTo records where the next comparison of counters begins, unless another process has done so since it was read.
 func (tx *Tx) SetComparedTo(ctx context.Context, from, to uint64) error {
-	_, err := tx.Exec(ctx, `UPDATE counters_compared SET link = ? WHERE id = 1 AND link = ?`, int64(to), int64(from))
-	return err
+	return tx.Do(ctx, `UPDATE counters_compared SET link = ? WHERE id = 1 AND link = ?`, int64(to), int64(from))
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Dumped describes a dump of a PostgreSQL database.
@@ -115,10 +117,7 @@ func byReference(ctx context.Context, tx pgx.Tx, tables []DumpedTable) ([]Dumped
 
 // list returns the table and its columns as COPY expects them.
 func (t *DumpedTable) list() string {
-	names := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		names[i] = pgx.Identifier{c}.Sanitize()
-	}
+	names := each.Of(t.Columns, func(c string) string { return pgx.Identifier{c}.Sanitize() })
 	return pgx.Identifier{t.Name}.Sanitize() + " (" + strings.Join(names, ", ") + ")"
 }
 

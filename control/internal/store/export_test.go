@@ -28,7 +28,7 @@ func (s *Store) JournalEnd(ctx context.Context) (uint64, error) {
 type Room struct{ room }
 
 // Add adds created links, and reports whether all links have to be counted.
-func (r *Room) Add(created, limit int, now time.Time) bool { return r.add(created, limit, now) }
+func (r *Room) Add(created, limit int, now time.Time) bool { return r.addCreated(created, limit, now) }
 
 // Set stores a count.
 func (r *Room) Set(links int, now time.Time) { r.set(links, now) }

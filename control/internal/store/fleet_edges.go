@@ -81,15 +81,13 @@ func (tx *Tx) SaveEdgeReport(ctx context.Context, r EdgeReport, before string, d
 
 // RefreshEdgeReport stores a later report of the edge's current run. It ignores reports of other runs.
 func (tx *Tx) RefreshEdgeReport(ctx context.Context, r EdgeReport) error {
-	_, err := tx.Exec(ctx, `UPDATE edge_reports SET status = ?, seen_at = ? WHERE edge = ? AND run = ? AND seen_at < ?`, r.Status, r.SeenAt,
+	return tx.Do(ctx, `UPDATE edge_reports SET status = ?, seen_at = ? WHERE edge = ? AND run = ? AND seen_at < ?`, r.Status, r.SeenAt,
 		r.Edge, r.Run, r.SeenAt)
-	return err
 }
 
 // ForgetEdges deletes the reports of edges not seen since a time.
 func (tx *Tx) ForgetEdges(ctx context.Context, since int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM edge_reports WHERE seen_at < ?`, since)
-	return err
+	return tx.Do(ctx, `DELETE FROM edge_reports WHERE seen_at < ?`, since)
 }
 
 // ClickRange is a range of clicks of one edge. Edge is the id that the edge reports.
@@ -124,8 +122,7 @@ func (tx *Tx) NoteGaps(ctx context.Context, now, due int64, gaps []ClickRange) e
 			return err
 		}
 	}
-	_, err := tx.Exec(ctx, `DELETE FROM click_gaps WHERE seen_at < ?`, now)
-	return err
+	return tx.Do(ctx, `DELETE FROM click_gaps WHERE seen_at < ?`, now)
 }
 
 // ClickGaps lists the missing ranges in order.
@@ -166,6 +163,5 @@ func (tx *Tx) AnswerGap(ctx context.Context, r ClickRange, held uint64, refused 
 	if due != 0 {
 		at = due
 	}
-	_, err := tx.Exec(ctx, `UPDATE click_gaps SET held = ?, refused = ?, due_at = ? WHERE `+inRange, r.args(int64(held), refused, at)...)
-	return err
+	return tx.Do(ctx, `UPDATE click_gaps SET held = ?, refused = ?, due_at = ? WHERE `+inRange, r.args(int64(held), refused, at)...)
 }

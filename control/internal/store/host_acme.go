@@ -27,16 +27,14 @@ func bounds(folder string) []any { return []any{folder + "/", folder + "0"} }
 
 // PutFile adds or replaces a file.
 func (tx *Tx) PutFile(ctx context.Context, f File) error {
-	_, err := tx.Exec(ctx, `INSERT INTO acme_files (`+fileColumns+`) VALUES (`+In(4)+`)
+	return tx.Do(ctx, `INSERT INTO acme_files (`+fileColumns+`) VALUES (`+In(4)+`)
 		ON CONFLICT (name) DO UPDATE SET sealed = excluded.sealed, size = excluded.size, updated_at = excluded.updated_at`,
 		f.Name, f.Sealed, f.Size, f.UpdatedAt)
-	return err
 }
 
 // ReplaceFile writes a file that was sealed again. It does nothing if the file has changed or is gone.
 func (tx *Tx) ReplaceFile(ctx context.Context, name, from, to string) error {
-	_, err := tx.Exec(ctx, `UPDATE acme_files SET sealed = ? WHERE name = ? AND sealed = ?`, to, name, from)
-	return err
+	return tx.Do(ctx, `UPDATE acme_files SET sealed = ? WHERE name = ? AND sealed = ?`, to, name, from)
 }
 
 // FileNamed reads a file, or returns ErrNotFound.
@@ -61,30 +59,26 @@ func (c Conn) HasFile(ctx context.Context, name string) (has bool, err error) {
 
 // DeleteFiles removes the file with a name, and all files in the folder with this name.
 func (tx *Tx) DeleteFiles(ctx context.Context, name string) error {
-	_, err := tx.Exec(ctx, `DELETE FROM acme_files WHERE name = ? OR `+under, append([]any{name}, bounds(name)...)...)
-	return err
+	return tx.Do(ctx, `DELETE FROM acme_files WHERE name = ? OR `+under, append([]any{name}, bounds(name)...)...)
 }
 
 // TakeLock takes a lock for some milliseconds, and reports whether nobody else holds it.
 func (tx *Tx) TakeLock(ctx context.Context, name, holder string, ms int64) (bool, error) {
-	n, err := tx.Exec(ctx, `INSERT INTO acme_locks (name, holder, expires_at) VALUES (?, ?, `+tx.clock()+` + CAST(? AS BIGINT))
+	return tx.Changes(ctx, `INSERT INTO acme_locks (name, holder, expires_at) VALUES (?, ?, `+tx.clock()+` + CAST(? AS BIGINT))
 		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at WHERE acme_locks.expires_at < `+
 		tx.clock(),
 		name, holder, ms)
-	return n == 1, err
 }
 
 // KeepLock holds a lock for some more milliseconds from now on, and reports whether it was still held.
 func (tx *Tx) KeepLock(ctx context.Context, name, holder string, ms int64) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE acme_locks SET expires_at = `+tx.clock()+` + CAST(? AS BIGINT) WHERE name = ? AND holder = ?`, ms,
+	return tx.Changes(ctx, `UPDATE acme_locks SET expires_at = `+tx.clock()+` + CAST(? AS BIGINT) WHERE name = ? AND holder = ?`, ms,
 		name, holder)
-	return n == 1, err
 }
 
 // DropLock releases a lock. It does nothing if somebody else has taken it meanwhile.
 func (tx *Tx) DropLock(ctx context.Context, name, holder string) error {
-	_, err := tx.Exec(ctx, `DELETE FROM acme_locks WHERE name = ? AND holder = ?`, name, holder)
-	return err
+	return tx.Do(ctx, `DELETE FROM acme_locks WHERE name = ? AND holder = ?`, name, holder)
 }
 
 // Order is an order of a certificate. Times are Unix milliseconds.
@@ -146,16 +140,14 @@ func (tx *Tx) BeginOrder(ctx context.Context, o *Order, b OrderBudget) (retryAt 
 
 // RepeatOrder counts an order that was placed once more, as if it were another one.
 func (tx *Tx) RepeatOrder(ctx context.Context, num uint64, now int64) error {
-	_, err := tx.Exec(ctx, `INSERT INTO acme_orders (directory, hostname, doubtful, started_at, ended_at, outcome)
+	return tx.Do(ctx, `INSERT INTO acme_orders (directory, hostname, doubtful, started_at, ended_at, outcome)
 		SELECT directory, hostname, doubtful, CAST(? AS BIGINT), CAST(? AS BIGINT), 'repeated' FROM acme_orders WHERE num = ?`,
 		now, now, num)
-	return err
 }
 
 // EndOrder stores the outcome of an order: "" or an error.
 func (tx *Tx) EndOrder(ctx context.Context, num uint64, now int64, outcome string) error {
-	_, err := tx.Exec(ctx, `UPDATE acme_orders SET ended_at = ?, outcome = ? WHERE num = ? AND ended_at IS NULL`, now, outcome, num)
-	return err
+	return tx.Do(ctx, `UPDATE acme_orders SET ended_at = ?, outcome = ? WHERE num = ? AND ended_at IS NULL`, now, outcome, num)
 }
 
 // TrimACME removes orders and challenges that began before a time, and locks that expired before it.

@@ -149,8 +149,7 @@ func (c Conn) MissingCertificates(ctx context.Context, limit int) ([]Domain, err
 
 // ClaimCertificate moves NextAt of a certificate, and reports whether it was as given: another process may have claimed it.
 func (tx *Tx) ClaimCertificate(ctx context.Context, num uint64, from, to int64) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE certificates SET next_at = ? WHERE num = ? AND next_at = ?`, to, num, from)
-	return n == 1, err
+	return tx.Changes(ctx, `UPDATE certificates SET next_at = ? WHERE num = ? AND next_at = ?`, to, num, from)
 }
 
 // LockCertificate reads a certificate and locks it until the commit. It returns ErrNotFound if there is none.
@@ -177,16 +176,14 @@ func (tx *Tx) InsertCertificate(ctx context.Context, c *Certificate) (bool, erro
 
 // UpdateCertificate writes a certificate. If edges have to know, the caller also calls TouchHost.
 func (tx *Tx) UpdateCertificate(ctx context.Context, c *Certificate) error {
-	_, err := tx.Exec(ctx, `UPDATE certificates SET source = ?, status = ?, chain = ?, sealed_key = ?, issuer = ?, not_before = ?,
+	return tx.Do(ctx, `UPDATE certificates SET source = ?, status = ?, chain = ?, sealed_key = ?, issuer = ?, not_before = ?,
 		not_after = ?, last_error = ?, failures = ?,
 		next_at = ?, announced = ?, updated_at = ? WHERE num = ?`, append(c.values(), c.Num)...)
-	return err
 }
 
 // DeleteCertificate removes a certificate.
 func (tx *Tx) DeleteCertificate(ctx context.Context, num uint64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM certificates WHERE num = ?`, num)
-	return err
+	return tx.Do(ctx, `DELETE FROM certificates WHERE num = ?`, num)
 }
 
 // TouchHost tells edges at the commit about the certificate and the challenges of a host name. The name is that of a domain
@@ -227,8 +224,7 @@ func (tx *Tx) PutChallenge(ctx context.Context, c Challenge) error {
 // killed leave challenges. Edges learn of it with the next change of the host, because an answer to an old challenge harms
 // nobody.
 func (tx *Tx) DeleteChallenges(ctx context.Context, token string, before int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM acme_challenges WHERE token = ? OR created_at < ?`, token, before)
-	return err
+	return tx.Do(ctx, `DELETE FROM acme_challenges WHERE token = ? OR created_at < ?`, token, before)
 }
 
 // Challenges reads all challenges, ordered by host name and then by age: edges answer tls-alpn-01 with the newest one, because
@@ -266,8 +262,7 @@ func (tx *Tx) ReplaceTicketKey(ctx context.Context, num uint64, from, to string)
 	if err := tx.reserve(ctx); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `UPDATE ticket_keys SET sealed = ?, revision = ? WHERE num = ? AND sealed = ?`, to, tx.revision, num, from)
-	return err
+	return tx.Do(ctx, `UPDATE ticket_keys SET sealed = ?, revision = ? WHERE num = ? AND sealed = ?`, to, tx.revision, num, from)
 }
 
 // InsertTicketKey adds a key, removes all but the newest keep, and tells edges. It reports false, and changes nothing, if a

@@ -72,7 +72,6 @@ func (tx *Tx) ClaimNumbers(ctx context.Context, claims []Claim, now int64) error
 
 // ForgetClaims removes claims that were claimed before a time, at most a given number of them.
 func (tx *Tx) ForgetClaims(ctx context.Context, before int64, most int) error {
-	_, err := tx.Exec(ctx, `DELETE FROM conversion_claims WHERE id IN (
+	return tx.Do(ctx, `DELETE FROM conversion_claims WHERE id IN (
 		SELECT id FROM conversion_claims WHERE claimed_at < ? ORDER BY claimed_at LIMIT ?)`, before, most)
-	return err
 }

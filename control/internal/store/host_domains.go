@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/shortline/shortline/shared/link"
 )
@@ -131,25 +130,15 @@ func (tx *Tx) HoldDomain(ctx context.Context, num uint64) error {
 // Domains reads one page of domains, ordered by host name, and counts all of them. Workspace 0 stands for all. search is
 // text in the host name.
 func (c Conn) Domains(ctx context.Context, workspace uint64, search string, offset, limit int) (list []Domain, total int, err error) {
-	where, args := []string{"1 = 1"}, []any{}
-	if workspace != 0 {
-		where, args = append(where, `workspace_num = ?`), append(args, workspace)
-	}
-	if search != "" {
-		where, args = append(where, `hostname LIKE ? ESCAPE '\'`), append(args, LikeContains(search))
-	}
-	cond := ` FROM domains WHERE ` + strings.Join(where, " AND ")
-	if err := c.Row(ctx, `SELECT count(*)`+cond, args...).Scan(&total); err != nil {
-		return nil, 0, err
-	}
-	list, err = All(ctx, c, scanDomain, `SELECT `+domainColumns+cond+` ORDER BY hostname, num LIMIT ? OFFSET ?`,
-		append(args, limit, offset)...)
-	return list, total, err
+	var w conditions
+	w.and(workspace != 0, `workspace_num = ?`, workspace)
+	w.and(search != "", `hostname LIKE ? ESCAPE '\'`, LikeContains(search))
+	return pageOf(ctx, c, scanDomain, domainColumns, `domains`+w.String(), `hostname, num`, w.args, limit, offset)
 }
 
 // CountLinksOf counts the links of a domain, but no more than most.
 func (c Conn) CountLinksOf(ctx context.Context, domain uint64, most int) (int, error) {
-	return c.count(ctx, most, `SELECT 1 FROM urls WHERE domain_num = ?`, []any{domain})
+	return c.countRows(ctx, most, `SELECT 1 FROM urls WHERE domain_num = ?`, []any{domain})
 }
 
 // DomainsToCheck reads domains whose records were last looked for before a time, the oldest first: with the proof found, or
@@ -166,8 +155,7 @@ func (c Conn) DomainsToCheck(ctx context.Context, proved bool, before int64, lim
 // ClaimDomainCheck sets the time of the last check of a domain, and reports whether it had been as in d: another process
 // may have begun the check.
 func (tx *Tx) ClaimDomainCheck(ctx context.Context, d *Domain, now int64) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE domains SET checked_at = ? WHERE num = ? AND checked_at = ?`, now, d.Num, d.CheckedAt)
-	return n == 1, err
+	return tx.Changes(ctx, `UPDATE domains SET checked_at = ? WHERE num = ? AND checked_at = ?`, now, d.Num, d.CheckedAt)
 }
 
 // LockDomain reads a domain and locks it until the commit. It returns ErrNotFound if there is none.
@@ -180,8 +168,7 @@ func (tx *Tx) onlyDefault(ctx context.Context, d *Domain) error {
 	if !d.Default {
 		return nil
 	}
-	_, err := tx.Exec(ctx, `UPDATE domains SET is_default = FALSE WHERE workspace_num = ? AND is_default AND num <> ?`, d.Workspace, d.Num)
-	return err
+	return tx.Do(ctx, `UPDATE domains SET is_default = FALSE WHERE workspace_num = ? AND is_default AND num <> ?`, d.Workspace, d.Num)
 }
 
 // InsertDomain adds a domain and sets its Num. It reports whether the workspace had no domain with the host name, and
@@ -205,10 +192,9 @@ func (tx *Tx) UpdateDomain(ctx context.Context, d *Domain) error {
 	if err := tx.onlyDefault(ctx, d); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `UPDATE domains SET status = ?, root_url = ?, not_found_url = ?, expired_url = ?, hsts = ?, brand_name = ?,
+	return tx.Do(ctx, `UPDATE domains SET status = ?, root_url = ?, not_found_url = ?, expired_url = ?, hsts = ?, brand_name = ?,
 		brand_logo_url = ?, apple_app_site = ?, asset_links = ?, is_default = ?, suspend_reason = ?, proof_found = ?, proof_message = ?,
 		route_found = ?, route_message = ?, checked_at = ?, proved_at = ?, updated_at = ? WHERE num = ?`, append(d.values(), d.Num)...)
-	return err
 }
 
 // MoveDomains moves the domains of a workspace to another, which keeps its own default. It returns a host name that both

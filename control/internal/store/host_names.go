@@ -26,12 +26,10 @@ func (tx *Tx) TouchDomain(ctx context.Context, d *Domain) error {
 		if _, err := tx.Exec(ctx, `UPDATE domains SET revision = ? WHERE num = ?`, d.Revision, d.Num); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `DELETE FROM gone_hosts WHERE hostname = ?`, d.Hostname)
-		return err
+		return tx.Do(ctx, `DELETE FROM gone_hosts WHERE hostname = ?`, d.Hostname)
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO gone_hosts (hostname, revision, reserved_until)`+withdraw+`
+	return tx.Do(ctx, `INSERT INTO gone_hosts (hostname, revision, reserved_until)`+withdraw+`
 		ON CONFLICT (hostname) DO UPDATE SET revision = excluded.revision`, d.Hostname, d.Revision, 0, d.Hostname)
-	return err
 }
 
 // withdraw selects the values of a name that is not in service. It selects nothing if a workspace has the name in service by now.
@@ -59,10 +57,9 @@ func (tx *Tx) DeleteDomain(ctx context.Context, d *Domain) error {
 	}
 	// A reservation that another workspace holds is kept. It began after this domain had lost its proof, so its holder proved the
 	// name last.
-	_, err := tx.Exec(ctx, `UPDATE gone_hosts SET reserved_until = NULL, holder = ?, looked_at = ?
+	return tx.Do(ctx, `UPDATE gone_hosts SET reserved_until = NULL, holder = ?, looked_at = ?
 		WHERE hostname = ? AND (holder IS NULL OR reserved_until = 0)`,
 		holder, lookedAt, d.Hostname)
-	return err
 }
 
 // deleteDomains deletes the domains of a workspace that is about to be deleted.
@@ -123,8 +120,7 @@ func (tx *Tx) LimitReservations(ctx context.Context, until int64) error {
 	if err := tx.reserve(ctx); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `UPDATE gone_hosts SET reserved_until = ?, revision = ? WHERE reserved_until IS NULL`, until, tx.revision)
-	return err
+	return tx.Do(ctx, `UPDATE gone_hosts SET reserved_until = ?, revision = ? WHERE reserved_until IS NULL`, until, tx.revision)
 }
 
 // Reservation is a name that is reserved although no domain has it.
@@ -144,9 +140,8 @@ func (c Conn) ReservationsToCheck(ctx context.Context, now, before int64, limit 
 // ClaimReservation sets the time of the last look at a reservation, and reports whether it had been as in r: another process may
 // have begun to look, or the name is in use again.
 func (tx *Tx) ClaimReservation(ctx context.Context, r *Reservation, now int64) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE gone_hosts SET looked_at = ? WHERE hostname = ? AND looked_at = ? AND reserved_until = ?`,
+	return tx.Changes(ctx, `UPDATE gone_hosts SET looked_at = ? WHERE hostname = ? AND looked_at = ? AND reserved_until = ?`,
 		now, r.Hostname, r.LookedAt, r.Until)
-	return n == 1, err
 }
 
 // EndReservation ends a reservation, unless the name was reserved again, and tells edges.
@@ -154,8 +149,7 @@ func (tx *Tx) EndReservation(ctx context.Context, r *Reservation) error {
 	if err := tx.reserve(ctx); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`UPDATE gone_hosts SET reserved_until = 0, holder = NULL, revision = ? WHERE hostname = ? AND reserved_until = ?`,
 		tx.revision, r.Hostname, r.Until)
-	return err
 }

@@ -47,11 +47,10 @@ type Cursor struct {
 // ClaimCursor takes or extends the lease of a cursor, so that one process at a time moves it. held is false if another process has
 // the lease.
 func (tx *Tx) ClaimCursor(ctx context.Context, name, holder string, now, until int64) (held bool, err error) {
-	n, err := tx.Exec(ctx, `INSERT INTO destination_checks (name, version, after_num, started_at, finished_at, holder, lease_until)
+	return tx.Changes(ctx, `INSERT INTO destination_checks (name, version, after_num, started_at, finished_at, holder, lease_until)
 		VALUES (?, '', 0, 0, 0, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, lease_until = excluded.lease_until
 		WHERE destination_checks.holder = excluded.holder OR destination_checks.lease_until <= ?`, name, holder, until, now)
-	return n > 0, err
 }
 
 // CursorNamed reads how far a job is. The cursor of a job that never ran is zero, except for its name.
@@ -67,8 +66,7 @@ func (c Conn) CursorNamed(ctx context.Context, name string) (Cursor, error) {
 
 // SaveCursor writes how far a job is, if holder still has the lease.
 func (tx *Tx) SaveCursor(ctx context.Context, d Cursor, holder string) (held bool, err error) {
-	n, err := tx.Exec(ctx,
+	return tx.Changes(ctx,
 		`UPDATE destination_checks SET version = ?, after_num = ?, started_at = ?, finished_at = ? WHERE name = ? AND holder = ?`,
 		d.Version, d.After, d.StartedAt, d.FinishedAt, d.Name, holder)
-	return n > 0, err
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/link"
 )
 
@@ -310,19 +311,11 @@ var (
 )
 
 func columnsOf(fields []*LinkField) []string {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.Column
-	}
-	return names
+	return each.Of(fields, func(f *LinkField) string { return f.Column })
 }
 
 func expressionsOf(fields []*LinkField) []string {
-	list := make([]string, len(fields))
-	for i, f := range fields {
-		list[i] = cmp.Or(f.sql, "urls."+f.Column)
-	}
-	return list
+	return each.Of(fields, func(f *LinkField) string { return cmp.Or(f.sql, "urls."+f.Column) })
 }
 
 // appendValues appends what a statement writes to the columns of fields.
@@ -335,11 +328,7 @@ func (l *Link) appendValues(args []any, fields []*LinkField) []any {
 
 // targets returns where Scan writes linkColumns.
 func (l *Link) targets() []any {
-	list := make([]any, len(readFields))
-	for i, f := range readFields {
-		list[i] = f.access.into(l)
-	}
-	return list
+	return each.Of(readFields, func(f *LinkField) any { return f.access.into(l) })
 }
 
 func scanLink(row interface{ Scan(...any) error }) (l Link, err error) {

@@ -5,7 +5,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"strings"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // States of a case.
@@ -77,18 +78,12 @@ type CaseFilter struct {
 
 // Cases lists a page of cases with their links, the latest report first, and counts all.
 func (c Conn) Cases(ctx context.Context, f CaseFilter) (list []AbuseCase, total int, err error) {
-	where, args := []string{`TRUE`}, []any{}
-	for column, v := range map[string]string{"c.status": f.Status, "c.source": f.Source, "c.url_id": f.URLID} {
-		if v != "" {
-			where, args = append(where, column+` = ?`), append(args, v)
-		}
-	}
-	from := ` FROM abuse_cases c WHERE ` + strings.Join(where, ` AND `)
-	if err := c.Row(ctx, `SELECT count(*)`+from, args...).Scan(&total); err != nil {
-		return nil, 0, err
-	}
-	list, err = All(ctx, c, scanCase, `SELECT `+caseColumns+from+` ORDER BY c.last_at DESC, c.id DESC LIMIT ? OFFSET ?`,
-		append(args, f.Limit, f.Offset)...)
+	var w conditions
+	w.and(f.Status != "", `c.status = ?`, f.Status)
+	w.and(f.Source != "", `c.source = ?`, f.Source)
+	w.and(f.URLID != "", `c.url_id = ?`, f.URLID)
+	list, total, err = pageOf(ctx, c, scanCase, caseColumns, `abuse_cases c`+w.String(), `c.last_at DESC, c.id DESC`, w.args, f.Limit,
+		f.Offset)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -96,10 +91,7 @@ func (c Conn) Cases(ctx context.Context, f CaseFilter) (list []AbuseCase, total 
 }
 
 func (c Conn) linksOfCases(ctx context.Context, list []AbuseCase) error {
-	ids := make([]string, len(list))
-	for i := range list {
-		ids[i] = list[i].URLID
-	}
+	ids := each.At(list, func(a *AbuseCase) string { return a.URLID })
 	if len(ids) == 0 {
 		return nil
 	}
@@ -162,22 +154,20 @@ func (tx *Tx) SaveCase(ctx context.Context, c AbuseCase) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO abuse_cases (id, url_id, workspace_num, hostname, slug, source, status, detail, reports, reasons, messages, created_at, last_at, resolved_at, resolved_by) VALUES (`+In(15)+`)
+	return tx.Do(ctx, `INSERT INTO abuse_cases (id, url_id, workspace_num, hostname, slug, source, status, detail, reports, reasons, messages, created_at, last_at, resolved_at, resolved_by) VALUES (`+In(15)+`)
 		ON CONFLICT (id) DO UPDATE SET status = excluded.status, detail = excluded.detail, reports = excluded.reports, reasons = excluded.reasons,
 		messages = excluded.messages,
 			last_at = excluded.last_at, resolved_at = excluded.resolved_at, resolved_by = excluded.resolved_by`,
 		c.ID, c.URLID, c.Workspace, null(c.Hostname), c.Slug, c.Source, c.Status, c.Detail, c.Reports, string(reasons), string(messages),
 		c.CreatedAt, c.LastAt, null(c.ResolvedAt), null(c.ResolvedBy))
-	return err
 }
 
 // ForgetCases deletes the cases that were resolved before a time, except those by which an administrator excused a link from
 // a check: without them, the check would suspend the link again.
 func (tx *Tx) ForgetCases(ctx context.Context, before int64) error {
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`DELETE FROM abuse_cases WHERE status <> 'OPEN' AND resolved_at < ? AND (source = 'VISITOR' OR status = 'ACTIONED' OR resolved_by IS `+
 			`NULL OR NOT EXISTS (SELECT 1 FROM urls u WHERE u.id = abuse_cases.url_id))`, before)
-	return err
 }
 
 // LinkTargets are all addresses to which a link can lead.

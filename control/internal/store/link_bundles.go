@@ -59,24 +59,11 @@ type BundleFilter struct {
 
 // Bundles reads one page of bundles, newest first, and counts all bundles that the filter selects.
 func (c Conn) Bundles(ctx context.Context, f BundleFilter) (list []Bundle, total int, err error) {
-	where, args := []string{"1 = 1"}, []any{}
-	if f.Workspace != 0 {
-		where, args = append(where, `workspace_num = ?`), append(args, f.Workspace)
-	}
-	if f.Search != "" {
-		where, args = append(where, `search_text LIKE ? ESCAPE '\'`), append(args, LikeContains(f.Search))
-	}
-	if f.Archived != nil {
-		where, args = append(where, `archived = ?`), append(args, *f.Archived)
-	}
-	cond := strings.Join(where, " AND ")
-	if err := c.Row(ctx, `SELECT count(*) FROM bundles WHERE `+cond, args...).Scan(&total); err != nil {
-		return nil, 0, err
-	}
-	list, err = All(ctx, c, scanBundle, `SELECT `+bundleColumns+` FROM bundles WHERE `+cond+
-		` ORDER BY created_at DESC, num DESC LIMIT ? OFFSET ?`,
-		append(args, f.Limit, f.Offset)...)
-	return list, total, err
+	var w conditions
+	w.and(f.Workspace != 0, `workspace_num = ?`, f.Workspace)
+	w.and(f.Search != "", `search_text LIKE ? ESCAPE '\'`, LikeContains(f.Search))
+	w.and(f.Archived != nil, `archived = ?`, f.Archived)
+	return pageOf(ctx, c, scanBundle, bundleColumns, `bundles`+w.String(), `created_at DESC, num DESC`, w.args, f.Limit, f.Offset)
 }
 
 // LinkNumsOfBundles returns the numbers of the links that are in at least one of the bundles, in order, without duplicates.
@@ -166,16 +153,14 @@ func (tx *Tx) InsertBundle(ctx context.Context, b *Bundle) error {
 
 // UpdateBundle writes the fields that an owner can change.
 func (tx *Tx) UpdateBundle(ctx context.Context, b *Bundle) error {
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`UPDATE bundles SET name = ?, description = ?, color = ?, icon = ?, archived = ?, search_text = ?, updated_at = ? WHERE id = ?`,
 		b.Name, null(b.Description), b.Color, b.Icon, b.Archived, b.searchText(), b.UpdatedAt, b.ID)
-	return err
 }
 
 // DeleteBundle removes a bundle. Its links stay.
 func (tx *Tx) DeleteBundle(ctx context.Context, id string) error {
-	_, err := tx.Exec(ctx, `DELETE FROM bundles WHERE id = ?`, id)
-	return err
+	return tx.Do(ctx, `DELETE FROM bundles WHERE id = ?`, id)
 }
 
 // CountBundleLinks counts the links in a bundle.
@@ -219,8 +204,7 @@ func (tx *Tx) AddToBundle(ctx context.Context, id string, urlIDs []string) (adde
 
 // RemoveFromBundle removes a link from a bundle and reports whether it was a member. The caller has locked the bundle.
 func (tx *Tx) RemoveFromBundle(ctx context.Context, id, urlID string) (bool, error) {
-	n, err := tx.Exec(ctx, `DELETE FROM bundle_urls WHERE bundle_id = ? AND url_id = ?`, id, urlID)
-	return n == 1, err
+	return tx.Changes(ctx, `DELETE FROM bundle_urls WHERE bundle_id = ? AND url_id = ?`, id, urlID)
 }
 
 // OrderBundle sets the order of the links in a bundle. The caller has locked the bundle.

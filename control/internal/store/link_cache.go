@@ -12,6 +12,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store/linkcolumns"
 	"github.com/shortline/shortline/shared/backoff"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Limits of the copy of link columns in memory.
@@ -115,10 +116,7 @@ func (c Conn) columnQuery(ctx context.Context, f *LinkFilter) (q linkcolumns.Que
 		if err != nil || len(nums) == 0 {
 			return q, false, err
 		}
-		sets := make([]uint32, len(nums))
-		for i, num := range nums {
-			sets[i] = tagSet(num)
-		}
+		sets := each.Of(nums, tagSet)
 		q.Sets = append(q.Sets, sets)
 	}
 	if f.Bundle != "" {

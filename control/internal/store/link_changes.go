@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // LinkRef names a link by its number, which is never reused, and its key (link.Key).
@@ -24,10 +26,7 @@ func (tx *Tx) TouchAll(ctx context.Context, refs []LinkRef) error {
 		return err
 	}
 	for part := range slices.Chunk(refs, batch) {
-		nums := make([]any, len(part))
-		for i, r := range part {
-			nums[i] = r.Num
-		}
+		nums := each.Of(part, func(r LinkRef) any { return r.Num })
 		in := `num IN (` + In(len(nums)) + `)`
 		type state struct {
 			num uint64
@@ -158,14 +157,7 @@ func (c Conn) EachRevision(ctx context.Context, f func(ref LinkRef, revision uin
 
 // FullLink reads one link with its rules and variants, or returns ErrNotFound.
 func (c Conn) FullLink(ctx context.Context, id string) (Link, error) {
-	list, err := c.links(ctx, `urls.id = ?`, "", id)
-	if err == nil && len(list) == 0 {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return Link{}, err
-	}
-	return list[0], nil
+	return first(c.links(ctx, `urls.id = ?`, "", id))
 }
 
 // FullLinks reads the full links that exist, ordered by number. Call it inside a View, so that links, rules and

@@ -104,13 +104,12 @@ func (s *Store) FoldCounts(ctx context.Context) error {
 		}
 		// Only keys with several rows are folded, so that an idle database writes nothing.
 		err := s.Tx(ctx, func(tx *Tx) error {
-			_, err := tx.Exec(ctx, `WITH gone AS (
+			return tx.Do(ctx, `WITH gone AS (
 					DELETE FROM `+t.name+` WHERE (`+t.key+`) IN (SELECT `+t.key+` FROM `+t.name+` GROUP BY `+t.key+` HAVING count(*) > 1) RETURNING *
 				)
 				INSERT INTO `+t.name+` (`+t.key+`,
 				`+t.sums+`) SELECT `+t.key+`, `+strings.Join(sums, ", ")+` FROM gone GROUP BY `+t.key+`
 				HAVING `+strings.Join(sums, " <> 0 OR ")+` <> 0`)
-			return err
 		})
 		if err != nil {
 			return fmt.Errorf("fold %s: %w", t.name, err)

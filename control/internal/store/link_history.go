@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Bounds of the history of a link. The oldest entries beyond a bound are deleted when a new one is written.
@@ -32,10 +34,7 @@ func (tx *Tx) WriteHistory(ctx context.Context, userID, action string, before []
 	}
 	now := Now()
 	for part := range slices.Chunk(before, batch) {
-		nums := make([]uint64, len(part))
-		for i := range part {
-			nums[i] = part[i].Link.Num
-		}
+		nums := each.At(part, func(l *LinkState) uint64 { return l.Link.Num })
 		type end struct {
 			nth, bytes int64
 			revision   uint64

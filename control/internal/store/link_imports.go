@@ -55,15 +55,9 @@ func (c Conn) ImportByID(ctx context.Context, id string) (Import, error) {
 
 // Imports reads one page of imports, newest first, and counts all of them. Workspace 0 stands for all.
 func (c Conn) Imports(ctx context.Context, workspace uint64, offset, limit int) (list []Import, total int, err error) {
-	cond, args := ` FROM imports`, []any{}
-	if workspace != 0 {
-		cond, args = cond+` WHERE workspace_num = ?`, append(args, workspace)
-	}
-	if err := c.Row(ctx, `SELECT count(*)`+cond, args...).Scan(&total); err != nil {
-		return nil, 0, err
-	}
-	list, err = All(ctx, c, scanImport, `SELECT `+importColumns+cond+` ORDER BY num DESC LIMIT ? OFFSET ?`, append(args, limit, offset)...)
-	return list, total, err
+	var w conditions
+	w.and(workspace != 0, `workspace_num = ?`, workspace)
+	return pageOf(ctx, c, scanImport, importColumns, `imports`+w.String(), `num DESC`, w.args, limit, offset)
 }
 
 // LockImport reads an import and locks it until the commit. It returns ErrNotFound if there is none.
@@ -86,8 +80,7 @@ func (tx *Tx) InsertImport(ctx context.Context, i *Import, content []byte) error
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO import_files (import_num, content) VALUES (?, ?)`, i.Num, content)
-	return err
+	return tx.Do(ctx, `INSERT INTO import_files (import_num, content) VALUES (?, ?)`, i.Num, content)
 }
 
 // ImportContent reads the file of an import, or returns ErrNotFound.
@@ -99,18 +92,16 @@ func (c Conn) ImportContent(ctx context.Context, num uint64) (content []byte, er
 // UpdateImport writes everything that changes, and ends the lease if the import does not run. The caller has locked the
 // import.
 func (tx *Tx) UpdateImport(ctx context.Context, i *Import) error {
-	_, err := tx.Exec(ctx, `UPDATE imports SET status = ?, mapping = ?, conflicts = ?, done = ?, created = ?, updated = ?, skipped = ?,
+	return tx.Do(ctx, `UPDATE imports SET status = ?, mapping = ?, conflicts = ?, done = ?, created = ?, updated = ?, skipped = ?,
 		renamed = ?, failed = ?, failure = ?,
 		started_at = ?, finished_at = ?, holder = CASE WHEN CAST(? AS TEXT) = '`+ImportRunning+`' THEN holder ELSE '' END WHERE num = ?`,
 		i.Status, i.Mapping, i.Conflicts, i.Done, i.Created, i.Updated, i.Skipped, i.Renamed, i.Failed, i.Failure, null(i.StartedAt),
 		null(i.FinishedAt), i.Status, i.Num)
-	return err
 }
 
 // DeleteImport removes an import with its file and its problems.
 func (tx *Tx) DeleteImport(ctx context.Context, num uint64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM imports WHERE num = ?`, num)
-	return err
+	return tx.Do(ctx, `DELETE FROM imports WHERE num = ?`, num)
 }
 
 // DeleteOldImports removes imports that do not run and were finished, or else uploaded, before a time. It removes at most
@@ -150,14 +141,12 @@ func (tx *Tx) HoldImport(ctx context.Context, num uint64, holder string, lease t
 
 // ReleaseImport ends the lease of a holder. The import then waits behind those that wait already.
 func (tx *Tx) ReleaseImport(ctx context.Context, num uint64, holder string) error {
-	_, err := tx.Exec(ctx, `UPDATE imports SET holder = '', lease_until = `+tx.clock()+` WHERE num = ? AND holder = ?`, num, holder)
-	return err
+	return tx.Do(ctx, `UPDATE imports SET holder = '', lease_until = `+tx.clock()+` WHERE num = ? AND holder = ?`, num, holder)
 }
 
 // ReleaseImports ends all leases. Call it when a process starts that is the only one.
 func (tx *Tx) ReleaseImports(ctx context.Context) error {
-	_, err := tx.Exec(ctx, `UPDATE imports SET holder = '', lease_until = 0 WHERE holder <> ''`)
-	return err
+	return tx.Do(ctx, `UPDATE imports SET holder = '', lease_until = 0 WHERE holder <> ''`)
 }
 
 // ImportProblem is what is wrong with a cell of a file.

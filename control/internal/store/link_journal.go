@@ -97,7 +97,6 @@ func (s *Store) TrimJournal(ctx context.Context, before uint64) error {
 		return err
 	}
 	return s.Tx(ctx, func(tx *Tx) error {
-		_, err := tx.Exec(ctx, `DELETE FROM link_journal WHERE `+old, args...)
-		return err
+		return tx.Do(ctx, `DELETE FROM link_journal WHERE `+old, args...)
 	})
 }

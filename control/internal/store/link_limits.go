@@ -159,8 +159,7 @@ func (tx *Tx) ExhaustLink(ctx context.Context, num uint64) (at int64, err error)
 
 // ExhaustLinks marks all links whose clicks have reached their limit.
 func (tx *Tx) ExhaustLinks(ctx context.Context) error {
-	_, err := tx.Exec(ctx, `UPDATE urls SET exhausted_at = ? WHERE num IN (SELECT link FROM limit_totals) AND `+reached, Now())
-	return err
+	return tx.Do(ctx, `UPDATE urls SET exhausted_at = ? WHERE num IN (SELECT link FROM limit_totals) AND `+reached, Now())
 }
 
 // ForgetLimitCounts deletes the counts of links that neither exist nor are in the trash, at most limit rows of each table. It

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // LinkFilter selects and orders links. A zero field selects everything. A link must match all fields.
@@ -220,8 +222,8 @@ func (f *LinkFilter) selection(sources, others []condition) (s selection) {
 	return s
 }
 
-// count counts rows, at most one more than most.
-func (c Conn) count(ctx context.Context, most int, rows string, args []any) (n int, err error) {
+// countRows counts rows, at most one more than most.
+func (c Conn) countRows(ctx context.Context, most int, rows string, args []any) (n int, err error) {
 	err = c.Row(ctx, `SELECT count(*) FROM (`+rows+` LIMIT `+fmt.Sprint(most+1)+`) AS counted`, args...).Scan(&n)
 	return n, err
 }
@@ -243,7 +245,7 @@ func (c Conn) Links(ctx context.Context, f LinkFilter) (list []Link, total int, 
 		if cond.source == "" || c.pg { // PostgreSQL's planner chooses the indexes and how to join them
 			continue
 		}
-		if cond.size, err = c.count(ctx, MaxTotal, cond.source, cond.sourceArgs); err != nil {
+		if cond.size, err = c.countRows(ctx, MaxTotal, cond.source, cond.sourceArgs); err != nil {
 			return nil, 0, false, fmt.Errorf("count links: %w", err)
 		}
 		sources = append(sources, cond)
@@ -263,7 +265,7 @@ func (c Conn) Links(ctx context.Context, f LinkFilter) (list []Link, total int, 
 		sources = merged
 	}
 	s := f.selection(sources, others)
-	if total, err = c.count(ctx, MaxTotal, `SELECT 1`+s.from+s.where, s.args); err != nil {
+	if total, err = c.countRows(ctx, MaxTotal, `SELECT 1`+s.from+s.where, s.args); err != nil {
 		return nil, 0, false, fmt.Errorf("count links: %w", err)
 	}
 	if total <= MaxTotal {
@@ -280,13 +282,13 @@ func (c Conn) Links(ctx context.Context, f LinkFilter) (list []Link, total int, 
 func (c Conn) gather(ctx context.Context, f *LinkFilter, s selection) ([]Link, error) {
 	order, _ := f.order()
 	if c.pg { // OFFSET 0 keeps the planner from reading the links in order, in the hope that matches come soon
-		return c.page(ctx, f, `SELECT urls.num FROM (SELECT *`+s.from+s.where+` OFFSET 0) AS urls`+order, s.args)
+		return c.pageOfLinks(ctx, f, `SELECT urls.num FROM (SELECT *`+s.from+s.where+` OFFSET 0) AS urls`+order, s.args)
 	}
-	return c.page(ctx, f, `SELECT urls.num`+s.from+s.where+order, s.args)
+	return c.pageOfLinks(ctx, f, `SELECT urls.num`+s.from+s.where+order, s.args)
 }
 
-// page reads the links of a page whose numbers a query selects in order.
-func (c Conn) page(ctx context.Context, f *LinkFilter, nums string, args []any) ([]Link, error) {
+// pageOfLinks reads the links of a page whose numbers a query selects in order.
+func (c Conn) pageOfLinks(ctx context.Context, f *LinkFilter, nums string, args []any) ([]Link, error) {
 	order, _ := f.order()
 	list, err := All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE num IN (`+nums+` LIMIT ? OFFSET ?)`+order,
 		append(slices.Clone(args), f.Limit, f.Offset)...)
@@ -311,13 +313,10 @@ func (c Conn) walk(ctx context.Context, f *LinkFilter, all []condition) (list []
 		scope = ` INDEXED BY ` + index + scope
 	}
 	if len(all) == 0 {
-		list, err = c.page(ctx, f, `SELECT num FROM urls`+scope+order, args)
+		list, err = c.pageOfLinks(ctx, f, `SELECT num FROM urls`+scope+order, args)
 		return list, true, err
 	}
-	where := make([]string, len(all))
-	for i, cond := range all {
-		where[i] = cond.where
-	}
+	where := each.Of(all, func(cond condition) string { return cond.where })
 	need := f.Offset + f.Limit
 	for _, steps := range []int{max(1000, 20*need), max(50_000, 20*need)} {
 		given := append(slices.Clone(args), steps)
@@ -329,7 +328,7 @@ func (c Conn) walk(ctx context.Context, f *LinkFilter, all []condition) (list []
 		if c.pg { // a join of unknown size would depend on statistics, which a fast import does not have yet
 			part = `SELECT urls.num FROM (SELECT * FROM urls` + scope + order + ` LIMIT ?) AS urls WHERE `
 		}
-		list, err = c.page(ctx, f, part+strings.Join(where, " AND ")+order, given)
+		list, err = c.pageOfLinks(ctx, f, part+strings.Join(where, " AND ")+order, given)
 		if err != nil || len(list) == f.Limit {
 			return list, true, err
 		}

@@ -94,8 +94,7 @@ func (tx *Tx) ForgetLinkLockouts(ctx context.Context, now int64, maxRows int) er
 	if _, err := tx.Exec(ctx, `DELETE FROM guesses WHERE forget_at <= ?`, now); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`DELETE FROM guesses WHERE forget_at <= coalesce((SELECT forget_at FROM guesses ORDER BY forget_at DESC LIMIT 1 OFFSET ?), 0)`,
 		maxRows)
-	return err
 }

@@ -29,8 +29,8 @@ type room struct {
 	counted time.Time
 }
 
-// add adds created links. It reports whether all links have to be counted.
-func (r *room) add(created, limit int, now time.Time) (count bool) {
+// addCreated adds created links. It reports whether all links have to be counted.
+func (r *room) addCreated(created, limit int, now time.Time) (count bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.links += created
@@ -48,7 +48,7 @@ func (r *room) set(links int, now time.Time) {
 // the last thing that a transaction does, because it locks the head of the change log: transactions near the limit are
 // checked one after the other.
 func (s *Store) checkRoom(ctx context.Context, tx *Tx) error {
-	if tx.created == 0 || !s.room.add(tx.created, s.maxLinks, time.Now()) {
+	if tx.created == 0 || !s.room.addCreated(tx.created, s.maxLinks, time.Now()) {
 		return nil
 	}
 	var links int

@@ -50,22 +50,19 @@ func (c Conn) CountRules(ctx context.Context, urlID string) (n int, err error) {
 
 // InsertRule adds a rule.
 func (tx *Tx) InsertRule(ctx context.Context, r *Rule) error {
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`INSERT INTO routing_rules (id, url_id, name, target_url, priority, active, conditions, created_at, updated_at) VALUES (`+In(9)+`)`,
 		r.ID, r.URLID, r.Name, r.TargetURL, r.Priority, r.Active, r.Conditions, r.CreatedAt, r.UpdatedAt)
-	return err
 }
 
 // UpdateRule writes the fields that an owner can change.
 func (tx *Tx) UpdateRule(ctx context.Context, r *Rule) error {
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`UPDATE routing_rules SET name = ?, target_url = ?, priority = ?, active = ?, conditions = ?, updated_at = ? WHERE id = ?`,
 		r.Name, r.TargetURL, r.Priority, r.Active, r.Conditions, r.UpdatedAt, r.ID)
-	return err
 }
 
 // DeleteRule removes a rule.
 func (tx *Tx) DeleteRule(ctx context.Context, id string) error {
-	_, err := tx.Exec(ctx, `DELETE FROM routing_rules WHERE id = ?`, id)
-	return err
+	return tx.Do(ctx, `DELETE FROM routing_rules WHERE id = ?`, id)
 }

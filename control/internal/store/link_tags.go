@@ -3,11 +3,12 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Tag is a label of links in one workspace.
@@ -42,11 +43,11 @@ func scanCountedTag(row interface{ Scan(...any) error }) (t Tag, err error) {
 	return t, row.Scan(append(t.targets(), &t.Links)...)
 }
 
-const countedTags = `SELECT ` + tagColumns + `, (SELECT count(*) FROM url_tags WHERE tag_num = num) FROM tags`
+const countedTagColumns = tagColumns + `, (SELECT count(*) FROM url_tags WHERE tag_num = num)`
 
 // TagByID reads one tag, or returns ErrNotFound.
 func (c Conn) TagByID(ctx context.Context, id string) (Tag, error) {
-	return scanCountedTag(c.Row(ctx, countedTags+` WHERE id = ?`, id))
+	return scanCountedTag(c.Row(ctx, `SELECT `+countedTagColumns+` FROM tags WHERE id = ?`, id))
 }
 
 // TagFilter selects tags. A zero field selects everything.
@@ -58,19 +59,10 @@ type TagFilter struct {
 
 // Tags reads one page of tags, ordered by name, and counts all tags that the filter selects.
 func (c Conn) Tags(ctx context.Context, f TagFilter) (list []Tag, total int, err error) {
-	where, args := []string{"1 = 1"}, []any{}
-	if f.Workspace != 0 {
-		where, args = append(where, `workspace_num = ?`), append(args, f.Workspace)
-	}
-	if f.Search != "" {
-		where, args = append(where, `name_key LIKE ? ESCAPE '\'`), append(args, LikeContains(f.Search))
-	}
-	cond := ` WHERE ` + strings.Join(where, " AND ")
-	if err := c.Row(ctx, `SELECT count(*) FROM tags`+cond, args...).Scan(&total); err != nil {
-		return nil, 0, err
-	}
-	list, err = All(ctx, c, scanCountedTag, countedTags+cond+` ORDER BY name_key, num LIMIT ? OFFSET ?`, append(args, f.Limit, f.Offset)...)
-	return list, total, err
+	var w conditions
+	w.and(f.Workspace != 0, `workspace_num = ?`, f.Workspace)
+	w.and(f.Search != "", `name_key LIKE ? ESCAPE '\'`, LikeContains(f.Search))
+	return pageOf(ctx, c, scanCountedTag, countedTagColumns, `tags`+w.String(), `name_key, num`, w.args, f.Limit, f.Offset)
 }
 
 // LockTag reads a tag and locks it until the commit. It returns ErrNotFound if there is none.
@@ -83,26 +75,16 @@ func (tx *Tx) InsertTag(ctx context.Context, t *Tag) (bool, error) {
 	err := tx.Row(ctx, `INSERT INTO tags (id, workspace_num, name, name_key, color, created_at, updated_at) VALUES (`+In(7)+`)
 		ON CONFLICT (workspace_num, name_key) DO NOTHING RETURNING num`,
 		t.ID, t.Workspace, t.Name, TagKey(t.Name), t.Color, t.CreatedAt, t.UpdatedAt).Scan(&t.Num)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
+	return inserted(err)
 }
 
 // UpdateTag writes name and colour of a tag. It reports whether the name was free in the workspace, and writes nothing
 // if it was not. The caller has locked the tag.
 func (tx *Tx) UpdateTag(ctx context.Context, t *Tag) (bool, error) {
-	var taken bool
-	if err := tx.Row(ctx, `SELECT EXISTS (SELECT 1 FROM tags WHERE workspace_num = ? AND name_key = ? AND num <> ?)`,
-		t.Workspace, TagKey(t.Name), t.Num).Scan(&taken); err != nil || taken {
-		return false, err
-	}
-	_, err := tx.Exec(ctx, `UPDATE tags SET name = ?, name_key = ?, color = ?, updated_at = ? WHERE num = ?`,
+	taken := tx.Row(ctx, `SELECT EXISTS (SELECT 1 FROM tags WHERE workspace_num = ? AND name_key = ? AND num <> ?)`,
+		t.Workspace, TagKey(t.Name), t.Num)
+	return tx.unlessTaken(ctx, taken, `UPDATE tags SET name = ?, name_key = ?, color = ?, updated_at = ? WHERE num = ?`,
 		t.Name, TagKey(t.Name), t.Color, t.UpdatedAt, t.Num)
-	if _, taken := Unique(err); taken {
-		return false, nil // another transaction took the name meanwhile; PostgreSQL has ended this one
-	}
-	return err == nil, err
 }
 
 // Untag takes a tag from up to limit of its links and returns from how many. The caller has locked the tag.
@@ -114,8 +96,7 @@ func (tx *Tx) Untag(ctx context.Context, num uint64, limit int) (int64, error) {
 
 // DeleteTag removes a tag and takes it from its links.
 func (tx *Tx) DeleteTag(ctx context.Context, num uint64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM tags WHERE num = ?`, num)
-	return err
+	return tx.Do(ctx, `DELETE FROM tags WHERE num = ?`, num)
 }
 
 // TagsOf returns the names of the tags of links, by the links' numbers. The names of a link are in the order of their
@@ -140,10 +121,7 @@ func (c Conn) TagsOf(ctx context.Context, nums []uint64) (map[uint64][]string, e
 
 // ReadTags sets the Tags of links.
 func (c Conn) ReadTags(ctx context.Context, links []Link) error {
-	nums := make([]uint64, len(links))
-	for i := range links {
-		nums[i] = links[i].Num
-	}
+	nums := each.At(links, func(l *Link) uint64 { return l.Num })
 	tags, err := c.TagsOf(ctx, nums)
 	if err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // TrashedLink is a deleted link that can be restored.
@@ -35,10 +37,7 @@ func (s *Store) TrashTime() time.Duration { return s.trash }
 // there is no trash. The caller has locked the links and their bundles and touched the links.
 func (tx *Tx) RemoveLinks(ctx context.Context, userID string, list []Link) error {
 	if !tx.trash {
-		ids := make([]string, len(list))
-		for i := range list {
-			ids[i] = list[i].ID
-		}
+		ids := each.At(list, func(l *Link) string { return l.ID })
 		return tx.DeleteLinks(ctx, ids)
 	}
 	return tx.trashLinks(ctx, userID, Now(), list)
@@ -79,8 +78,7 @@ func (tx *Tx) trashLinks(ctx context.Context, userID string, at int64, list []Li
 
 // deleteRows removes links with their variants, rules and places in bundles.
 func (tx *Tx) deleteRows(ctx context.Context, ids []string) error {
-	_, err := tx.Exec(ctx, `DELETE FROM urls WHERE id IN (`+In(len(ids))+`)`, Args(ids)...)
-	return err
+	return tx.Do(ctx, `DELETE FROM urls WHERE id IN (`+In(len(ids))+`)`, Args(ids)...)
 }
 
 // DeleteLinks removes links for good, with their variants, rules, history and experiments.
@@ -107,16 +105,9 @@ var TrashSorts = map[string]string{
 
 // Trash reads one page of the trash, and counts all links that the filter selects by workspace and search.
 func (c Conn) Trash(ctx context.Context, f LinkFilter) (list []TrashedLink, total int, err error) {
-	where, args := `1 = 1`, []any{}
-	if f.Workspace != 0 {
-		where, args = where+` AND workspace_num = ?`, append(args, f.Workspace)
-	}
-	if f.Search != "" {
-		where, args = where+` AND search_text LIKE ? ESCAPE '\'`, append(args, LikeContains(f.Search))
-	}
-	if err := c.Row(ctx, `SELECT count(*) FROM link_trash WHERE `+where, args...).Scan(&total); err != nil {
-		return nil, 0, err
-	}
+	var w conditions
+	w.and(f.Workspace != 0, `workspace_num = ?`, f.Workspace)
+	w.and(f.Search != "", `search_text LIKE ? ESCAPE '\'`, LikeContains(f.Search))
 	column, ok := TrashSorts[f.SortBy]
 	if !ok {
 		column = "deleted_at"
@@ -128,9 +119,8 @@ func (c Conn) Trash(ctx context.Context, f LinkFilter) (list []TrashedLink, tota
 	if column == "title" || column == "expires_at" {
 		nulls = map[bool]string{true: " NULLS LAST", false: " NULLS FIRST"}[f.Ascending]
 	}
-	list, err = All(ctx, c, scanTrashed, `SELECT `+trashColumns+` FROM link_trash WHERE `+where+
-		fmt.Sprintf(` ORDER BY %s %s%s, num %s LIMIT ? OFFSET ?`, column, dir, nulls, dir), append(args, f.Limit, f.Offset)...)
-	return list, total, err
+	return pageOf(ctx, c, scanTrashed, trashColumns, `link_trash`+w.String(), fmt.Sprintf(`%s %s%s, num %s`, column, dir, nulls, dir),
+		w.args, f.Limit, f.Offset)
 }
 
 const trashedByID = `SELECT ` + trashColumns + ` FROM link_trash WHERE id = ?`
@@ -163,8 +153,7 @@ func (tx *Tx) DeleteTrashed(ctx context.Context, nums []uint64, forGood bool) er
 
 // MoveTrash moves the trash of a workspace to another.
 func (tx *Tx) MoveTrash(ctx context.Context, from, to uint64) error {
-	_, err := tx.Exec(ctx, `UPDATE link_trash SET workspace_num = ? WHERE workspace_num = ?`, to, from)
-	return err
+	return tx.Do(ctx, `UPDATE link_trash SET workspace_num = ? WHERE workspace_num = ?`, to, from)
 }
 
 // PurgeTrash deletes up to limit links for good that were deleted before a time, and returns their number.

@@ -2,9 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"strings"
 
 	"github.com/shortline/shortline/shared/link"
 )
@@ -36,28 +33,13 @@ func (t *UTMTemplate) values() []any {
 		null(u.SourcePlatform), t.UpdatedAt}
 }
 
-// UTMTemplateByID reads one template, or returns ErrNotFound.
-func (c Conn) UTMTemplateByID(ctx context.Context, id string) (UTMTemplate, error) {
-	return scanTemplate(c.Row(ctx, `SELECT `+templateColumns+` FROM utm_templates WHERE id = ?`, id))
-}
-
 // UTMTemplates reads one page of templates, ordered by name, and counts all of them. Workspace 0 stands for all.
 func (c Conn) UTMTemplates(ctx context.Context, workspace uint64, search string, offset, limit int) (list []UTMTemplate, total int,
 	err error) {
-	where, args := []string{"1 = 1"}, []any{}
-	if workspace != 0 {
-		where, args = append(where, `workspace_num = ?`), append(args, workspace)
-	}
-	if search != "" {
-		where, args = append(where, `name_key LIKE ? ESCAPE '\'`), append(args, LikeContains(search))
-	}
-	cond := ` FROM utm_templates WHERE ` + strings.Join(where, " AND ")
-	if err := c.Row(ctx, `SELECT count(*)`+cond, args...).Scan(&total); err != nil {
-		return nil, 0, err
-	}
-	list, err = All(ctx, c, scanTemplate, `SELECT `+templateColumns+cond+` ORDER BY name_key, num LIMIT ? OFFSET ?`,
-		append(args, limit, offset)...)
-	return list, total, err
+	var w conditions
+	w.and(workspace != 0, `workspace_num = ?`, workspace)
+	w.and(search != "", `name_key LIKE ? ESCAPE '\'`, LikeContains(search))
+	return pageOf(ctx, c, scanTemplate, templateColumns, `utm_templates`+w.String(), `name_key, num`, w.args, limit, offset)
 }
 
 // LockUTMTemplate reads a template and locks it until the commit. It returns ErrNotFound if there is none.
@@ -71,31 +53,20 @@ func (tx *Tx) InsertUTMTemplate(ctx context.Context, t *UTMTemplate) (bool, erro
 		utm_term, utm_content, utm_id,
 		utm_source_platform, updated_at) VALUES (`+In(13)+`) ON CONFLICT (workspace_num, name_key) DO NOTHING RETURNING num`,
 		append([]any{t.ID, t.Workspace, t.CreatedAt}, t.values()...)...).Scan(&t.Num)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
+	return inserted(err)
 }
 
 // UpdateUTMTemplate writes a template. It reports whether the name was free in the workspace, and writes nothing if it
 // was not. The caller has locked the template.
 func (tx *Tx) UpdateUTMTemplate(ctx context.Context, t *UTMTemplate) (bool, error) {
-	var taken bool
-	if err := tx.Row(ctx, `SELECT EXISTS (SELECT 1 FROM utm_templates WHERE workspace_num = ? AND name_key = ? AND num <> ?)`,
-		t.Workspace, TagKey(t.Name), t.Num).Scan(&taken); err != nil || taken {
-		return false, err
-	}
-	_, err := tx.Exec(ctx, `UPDATE utm_templates SET name = ?, name_key = ?, utm_source = ?, utm_medium = ?, utm_campaign = ?, utm_term = ?,
+	taken := tx.Row(ctx, `SELECT EXISTS (SELECT 1 FROM utm_templates WHERE workspace_num = ? AND name_key = ? AND num <> ?)`,
+		t.Workspace, TagKey(t.Name), t.Num)
+	return tx.unlessTaken(ctx, taken, `UPDATE utm_templates SET name = ?, name_key = ?, utm_source = ?, utm_medium = ?, utm_campaign = ?, utm_term = ?,
 		utm_content = ?, utm_id = ?,
 		utm_source_platform = ?, updated_at = ? WHERE num = ?`, append(t.values(), t.Num)...)
-	if _, taken := Unique(err); taken {
-		return false, nil // another transaction took the name meanwhile; PostgreSQL has ended this one
-	}
-	return err == nil, err
 }
 
 // DeleteUTMTemplate removes a template. Links that it was used for keep their fields.
 func (tx *Tx) DeleteUTMTemplate(ctx context.Context, num uint64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM utm_templates WHERE num = ?`, num)
-	return err
+	return tx.Do(ctx, `DELETE FROM utm_templates WHERE num = ?`, num)
 }

@@ -44,20 +44,17 @@ func (c Conn) ActiveVariants(ctx context.Context, urlID string) (n int, err erro
 
 // InsertVariant adds a variant.
 func (tx *Tx) InsertVariant(ctx context.Context, v *Variant) error {
-	_, err := tx.Exec(ctx, `INSERT INTO variants (id, url_id, name, target_url, weight, active, created_at, updated_at) VALUES (`+In(8)+`)`,
+	return tx.Do(ctx, `INSERT INTO variants (id, url_id, name, target_url, weight, active, created_at, updated_at) VALUES (`+In(8)+`)`,
 		v.ID, v.URLID, v.Name, v.TargetURL, v.Weight, v.Active, v.CreatedAt, v.UpdatedAt)
-	return err
 }
 
 // UpdateVariant writes the fields that an owner can change.
 func (tx *Tx) UpdateVariant(ctx context.Context, v *Variant) error {
-	_, err := tx.Exec(ctx, `UPDATE variants SET name = ?, target_url = ?, weight = ?, active = ?, updated_at = ? WHERE id = ?`,
+	return tx.Do(ctx, `UPDATE variants SET name = ?, target_url = ?, weight = ?, active = ?, updated_at = ? WHERE id = ?`,
 		v.Name, v.TargetURL, v.Weight, v.Active, v.UpdatedAt, v.ID)
-	return err
 }
 
 // DeleteVariant removes a variant.
 func (tx *Tx) DeleteVariant(ctx context.Context, id string) error {
-	_, err := tx.Exec(ctx, `DELETE FROM variants WHERE id = ?`, id)
-	return err
+	return tx.Do(ctx, `DELETE FROM variants WHERE id = ?`, id)
 }

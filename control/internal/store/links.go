@@ -32,8 +32,7 @@ func (c Conn) SlugSuspended(ctx context.Context, domain uint64, slug string) (su
 
 // ReleaseSlug lets other links have the slug of a deleted link that was suspended.
 func (tx *Tx) ReleaseSlug(ctx context.Context, l *Link) error {
-	_, err := tx.Exec(ctx, `DELETE FROM suspended_slugs WHERE slug = ?`, l.Key())
-	return err
+	return tx.Do(ctx, `DELETE FROM suspended_slugs WHERE slug = ?`, l.Key())
 }
 
 // LockLinks reads the links that exist with their tags, ordered by number, and locks them until the commit. Every transaction that
@@ -53,14 +52,7 @@ func (tx *Tx) LockLinks(ctx context.Context, ids []string) ([]Link, error) {
 
 // LockLink is LockLinks for one link. It returns ErrNotFound if there is none.
 func (tx *Tx) LockLink(ctx context.Context, id string) (Link, error) {
-	list, err := tx.LockLinks(ctx, []string{id})
-	if err == nil && len(list) == 0 {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return Link{}, err
-	}
-	return list[0], nil
+	return first(tx.LockLinks(ctx, []string{id}))
 }
 
 // LinkByExternalID reads the link of a workspace with an external id, or returns ErrNotFound.
@@ -88,8 +80,7 @@ func (tx *Tx) LockExternalIDs(ctx context.Context, workspace uint64) error {
 	if !tx.pg {
 		return nil
 	}
-	_, err := tx.Exec(ctx, `SELECT num FROM workspaces WHERE num = ? FOR NO KEY UPDATE`, workspace)
-	return err
+	return tx.Do(ctx, `SELECT num FROM workspaces WHERE num = ? FOR NO KEY UPDATE`, workspace)
 }
 
 // InsertLinks inserts links and sets their Num. A link whose key or external id is taken, or whose key was that of a
@@ -128,9 +119,8 @@ func (tx *Tx) InsertLinks(ctx context.Context, links []*Link) error {
 
 // UpdateLink writes every field that an owner can change, the search text and the time of the update.
 func (tx *Tx) UpdateLink(ctx context.Context, l *Link) error {
-	_, err := tx.Exec(ctx, `UPDATE urls SET `+strings.Join(columnsOf(updatedFields), " = ?, ")+` = ? WHERE id = ?`,
+	return tx.Do(ctx, `UPDATE urls SET `+strings.Join(columnsOf(updatedFields), " = ?, ")+` = ? WHERE id = ?`,
 		append(l.appendValues(nil, updatedFields), l.ID)...)
-	return err
 }
 
 // States of a link, see Link.Status.

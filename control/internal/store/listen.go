@@ -80,8 +80,7 @@ func (s *Store) Announce(ctx context.Context, text string) error {
 	if !s.pg {
 		return nil
 	}
-	_, err := s.Exec(ctx, `SELECT pg_notify('`+announcements+`', ?)`, text)
-	return err
+	return s.Do(ctx, `SELECT pg_notify('`+announcements+`', ?)`, text)
 }
 
 // OnAnnouncement makes Run call f for each announcement, one after the other. f must not block.

@@ -29,9 +29,8 @@ func scanMail(row interface{ Scan(...any) error }) (m Mail, err error) {
 
 // InsertMail adds an e-mail, which is due at DueAt.
 func (tx *Tx) InsertMail(ctx context.Context, m *Mail) error {
-	_, err := tx.Exec(ctx, `INSERT INTO mail_outbox (id, recipient, kind, content, due_at, created_at, expires_at) VALUES (`+In(7)+`)`,
+	return tx.Do(ctx, `INSERT INTO mail_outbox (id, recipient, kind, content, due_at, created_at, expires_at) VALUES (`+In(7)+`)`,
 		m.ID, m.Recipient, m.Kind, m.Content, m.DueAt, m.CreatedAt, m.ExpiresAt)
-	return err
 }
 
 // MailDue reports whether an e-mail is due by now.
@@ -58,16 +57,14 @@ func (tx *Tx) ClaimMail(ctx context.Context, now, until int64, lease string, lim
 
 // FinishMail removes an e-mail if the lease still holds it.
 func (tx *Tx) FinishMail(ctx context.Context, id, lease string) error {
-	_, err := tx.Exec(ctx, `DELETE FROM mail_outbox WHERE id = ? AND lease = ?`, id, lease)
-	return err
+	return tx.Do(ctx, `DELETE FROM mail_outbox WHERE id = ? AND lease = ?`, id, lease)
 }
 
 // PostponeMail releases the lease if it still holds the e-mail. It stores the number of attempts, the time of the next
 // one and the last error.
 func (tx *Tx) PostponeMail(ctx context.Context, id, lease string, attempts int, dueAt int64, lastError string) error {
-	_, err := tx.Exec(ctx, `UPDATE mail_outbox SET attempts = ?, due_at = ?, lease = '', last_error = ? WHERE id = ? AND lease = ?`,
+	return tx.Do(ctx, `UPDATE mail_outbox SET attempts = ?, due_at = ?, lease = '', last_error = ? WHERE id = ? AND lease = ?`,
 		attempts, dueAt, lastError, id, lease)
-	return err
 }
 
 // ReleaseMail releases the leases of a previous process. Only SQLite can know that the process is gone, since one
@@ -76,8 +73,7 @@ func (tx *Tx) ReleaseMail(ctx context.Context, now int64) error {
 	if tx.pg {
 		return nil
 	}
-	_, err := tx.Exec(ctx, `UPDATE mail_outbox SET due_at = ?, lease = '' WHERE lease <> ''`, now)
-	return err
+	return tx.Do(ctx, `UPDATE mail_outbox SET due_at = ?, lease = '' WHERE lease <> ''`, now)
 }
 
 // DropExpiredMail removes up to limit expired e-mails that nobody is sending, and returns them without their content.
@@ -114,6 +110,5 @@ func (tx *Tx) LockMail(ctx context.Context, id string) (Mail, error) {
 
 // ReplaceMailContent stores newly encrypted content of an e-mail.
 func (tx *Tx) ReplaceMailContent(ctx context.Context, id, content string) error {
-	_, err := tx.Exec(ctx, `UPDATE mail_outbox SET content = ? WHERE id = ?`, content, id)
-	return err
+	return tx.Do(ctx, `UPDATE mail_outbox SET content = ? WHERE id = ?`, content, id)
 }

@@ -39,8 +39,7 @@ func (tx *Tx) LockAudit(ctx context.Context) error {
 	if !tx.pg {
 		return nil
 	}
-	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(7305519642)`)
-	return err
+	return tx.Do(ctx, `SELECT pg_advisory_xact_lock(7305519642)`)
 }
 
 // AuditHead returns the sequence number, hash and HMAC of the newest row; zero values if the log is empty.
@@ -66,10 +65,9 @@ func (tx *Tx) AuditKeys() [][]byte { return tx.auditKeys }
 
 // InsertAudit appends a row.
 func (tx *Tx) InsertAudit(ctx context.Context, r AuditRow) error {
-	_, err := tx.Exec(ctx, `INSERT INTO audit_logs (`+auditColumns+`) VALUES (`+In(15)+`)`,
+	return tx.Do(ctx, `INSERT INTO audit_logs (`+auditColumns+`) VALUES (`+In(15)+`)`,
 		r.Seq, r.ID, r.UserID, r.Action, r.EntityType, r.EntityID, r.Old, r.New, r.IP, r.UserAgent, r.Metadata, r.CreatedAt, r.Hash, r.MAC,
 		null(r.Workspace))
-	return err
 }
 
 // EachAudit calls f for every row in order. It holds one row in memory at a time.
@@ -119,7 +117,8 @@ func (c Conn) AuditLogs(ctx context.Context, f AuditFilter) (rows []AuditRow, to
 			continue
 		}
 		// SQLite has no statistics and would choose any index.
-		n, err := c.count(ctx, few, `SELECT 1 FROM audit_logs INDEXED BY audit_logs_`+eq.index+` WHERE `+eq.column+` = ?`, []any{eq.value})
+		n, err := c.countRows(ctx, few, `SELECT 1 FROM audit_logs INDEXED BY audit_logs_`+eq.index+` WHERE `+eq.column+` = ?`,
+			[]any{eq.value})
 		if err != nil {
 			return nil, 0, false, err
 		}
@@ -139,7 +138,7 @@ func (c Conn) AuditLogs(ctx context.Context, f AuditFilter) (rows []AuditRow, to
 			Scan(&total)
 		exact = true
 	} else {
-		total, err = c.count(ctx, MaxTotal, `SELECT 1 FROM audit_logs`+rare+` WHERE `+cond, args)
+		total, err = c.countRows(ctx, MaxTotal, `SELECT 1 FROM audit_logs`+rare+` WHERE `+cond, args)
 		if exact = total <= MaxTotal; !exact {
 			total = MaxTotal
 		}

@@ -42,12 +42,11 @@ func scanInvitation(row interface{ Scan(...any) error }) (i Invitation, err erro
 
 // InsertInvitation writes a new invitation.
 func (tx *Tx) InsertInvitation(ctx context.Context, i Invitation) error {
-	_, err := tx.Exec(ctx,
+	return tx.Do(ctx,
 		`INSERT INTO invitations (id, workspace_num, email, email_key, role, invited_by, shown_hash, mailed_hash, state, created_at, `+
 			`expires_at, made_by_key) VALUES (`+In(12)+`)`,
 		i.ID, i.Workspace, i.Email, EmailKey(i.Email), i.Role, null(i.InvitedBy), i.ShownHash, null(i.MailedHash), i.State, i.CreatedAt,
 		i.ExpiresAt, null(i.MadeBy))
-	return err
 }
 
 // Invitations reads one page of a workspace's pending invitations, newest first, and counts all. It includes those that
@@ -94,8 +93,7 @@ func (c Conn) PendingInvitation(ctx context.Context, workspace uint64, id string
 // CloseInvitation changes the state of a pending invitation, and reports whether it was pending. Of two concurrent
 // calls, one returns true.
 func (tx *Tx) CloseInvitation(ctx context.Context, id, state string) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE invitations SET state = ? WHERE id = ? AND state = 'PENDING'`, state, id)
-	return n == 1, err
+	return tx.Changes(ctx, `UPDATE invitations SET state = ? WHERE id = ? AND state = 'PENDING'`, state, id)
 }
 
 // RevokeInvitations revokes the pending invitations of an address to a workspace, and returns their number.
@@ -106,6 +104,5 @@ func (tx *Tx) RevokeInvitations(ctx context.Context, workspace uint64, email str
 
 // VerifyEmail records that a user's address was proven.
 func (tx *Tx) VerifyEmail(ctx context.Context, userID string) error {
-	_, err := tx.Exec(ctx, `UPDATE users SET email_verified = TRUE WHERE id = ?`, userID)
-	return err
+	return tx.Do(ctx, `UPDATE users SET email_verified = TRUE WHERE id = ?`, userID)
 }

@@ -34,33 +34,31 @@ const (
 	keyTables  = `api_keys k JOIN users u ON u.id = k.user_id JOIN workspaces w ON w.num = k.workspace_num`
 )
 
-func (k *Key) fields() []any {
+func (k *Key) scanInto() []any {
 	return []any{&k.ID, &k.UserID, &k.Workspace, &k.Name, &k.Prefix, &k.Lookup, &k.Hash, &k.Scopes, &k.AllowedIPs, &k.Checksummed,
 		&k.ExpiresAt, &k.LastUsedAt, &k.LastUsedIP, &k.CreatedAt, orZero(&k.MadeBy), &k.WorkspaceID, &k.WorkspaceSlug, &k.Email}
 }
 
 func scanKey(row interface{ Scan(...any) error }) (k Key, err error) {
-	return k, row.Scan(k.fields()...)
+	return k, row.Scan(k.scanInto()...)
 }
 
 // InsertKey writes a new key.
 func (c Conn) InsertKey(ctx context.Context, k Key) error {
-	_, err := c.Exec(ctx,
+	return c.Do(ctx,
 		`INSERT INTO api_keys (id, user_id, workspace_num, name, prefix, lookup, hash, scopes, allowed_ips, checksummed, expires_at, `+
 			`created_at, made_by_key) VALUES (`+In(13)+`)`,
 		k.ID, k.UserID, null(k.Workspace), k.Name, k.Prefix, k.Lookup, k.Hash, k.Scopes, k.AllowedIPs, k.Checksummed, k.ExpiresAt,
 		k.CreatedAt, null(k.MadeBy))
-	return err
 }
 
 // ReplaceKey stores the prefix, the hashes, the form and the expiry of k, and forgets the last use. It reports whether the
 // row still had the lookup was: false means that another transaction has replaced or deleted the key.
 func (c Conn) ReplaceKey(ctx context.Context, k Key, was string) (bool, error) {
-	n, err := c.Exec(ctx,
+	return c.Changes(ctx,
 		`UPDATE api_keys SET prefix = ?, lookup = ?, hash = ?, checksummed = ?, expires_at = ?, last_used_at = NULL, last_used_ip = '' WHERE `+
 			`id = ? AND lookup = ?`,
 		k.Prefix, k.Lookup, k.Hash, k.Checksummed, k.ExpiresAt, k.ID, was)
-	return n == 1, err
 }
 
 // KeyUser finds a key by its SHA-256, even if it has expired, the user who created it, and the membership of this user
@@ -68,7 +66,7 @@ func (c Conn) ReplaceKey(ctx context.Context, k Key, was string) (bool, error) {
 func (c Conn) KeyUser(ctx context.Context, lookup string) (k Key, u User, m Membership, err error) {
 	err = c.Row(ctx, `SELECT `+keyColumns+`, `+userColumns+`, `+membershipColumns+` FROM `+keyTables+`
 		LEFT JOIN workspace_members m ON m.workspace_num = w.num AND m.user_id = u.id WHERE k.lookup = ?`,
-		lookup).Scan(slices.Concat(k.fields(), u.fields(), m.fields())...)
+		lookup).Scan(slices.Concat(k.scanInto(), u.scanInto(), m.scanInto())...)
 	return k, u, m, err
 }
 
@@ -115,8 +113,7 @@ func (c Conn) MadeByKey(ctx context.Context, id string) (list []Key, err error) 
 
 // DeleteKey removes a key and reports whether it existed.
 func (c Conn) DeleteKey(ctx context.Context, id string) (bool, error) {
-	n, err := c.Exec(ctx, `DELETE FROM api_keys WHERE id = ?`, id)
-	return n == 1, err
+	return c.Changes(ctx, `DELETE FROM api_keys WHERE id = ?`, id)
 }
 
 // DeleteKeys removes all keys of a user and returns their number.
@@ -127,8 +124,7 @@ func (c Conn) DeleteKeys(ctx context.Context, userID string) (int64, error) {
 // NoteKeyUse stores when and from where a key was last used, unless a later use is already stored. It finds the key by its
 // SHA-256, so that a use of a replaced key does not count for its successor.
 func (c Conn) NoteKeyUse(ctx context.Context, lookup, ip string, at int64) error {
-	_, err := c.Exec(ctx,
+	return c.Do(ctx,
 		`UPDATE api_keys SET last_used_at = ?, last_used_ip = ? WHERE lookup = ? AND (last_used_at IS NULL OR last_used_at < ?)`, at,
 		ip, lookup, at)
-	return err
 }

@@ -41,6 +41,5 @@ func (tx *Tx) ChangeAccountLockout(ctx context.Context, key string, change func(
 
 // DeleteAccountLockout forgets the failures of a key.
 func (c Conn) DeleteAccountLockout(ctx context.Context, key string) error {
-	_, err := c.Exec(ctx, `DELETE FROM attempt_guards WHERE key = ?`, key)
-	return err
+	return c.Do(ctx, `DELETE FROM attempt_guards WHERE key = ?`, key)
 }

@@ -21,9 +21,8 @@ func scanMember(row interface{ Scan(...any) error }) (m Member, err error) {
 
 // InsertMember adds a user to a workspace. A user who is a member already violates the primary key.
 func (c Conn) InsertMember(ctx context.Context, workspace uint64, userID, role string, at int64) error {
-	_, err := c.Exec(ctx, `INSERT INTO workspace_members (workspace_num, user_id, role, created_at) VALUES (?, ?, ?, ?)`, workspace,
+	return c.Do(ctx, `INSERT INTO workspace_members (workspace_num, user_id, role, created_at) VALUES (?, ?, ?, ?)`, workspace,
 		userID, role, at)
-	return err
 }
 
 // Members reads one page of a workspace's members, who joined first, and counts all.
@@ -80,8 +79,7 @@ func (c Conn) OwnedTeams(ctx context.Context, userID string) (n int, err error) 
 
 // SetMemberRole changes the role of a member.
 func (tx *Tx) SetMemberRole(ctx context.Context, workspace uint64, userID, role string) error {
-	_, err := tx.Exec(ctx, `UPDATE workspace_members SET role = ? WHERE workspace_num = ? AND user_id = ?`, role, workspace, userID)
-	return err
+	return tx.Do(ctx, `UPDATE workspace_members SET role = ? WHERE workspace_num = ? AND user_id = ?`, role, workspace, userID)
 }
 
 // DeleteMember removes a member together with the member's API keys for the workspace, and returns the number of keys.
@@ -104,7 +102,9 @@ func (tx *Tx) LockDoomed(ctx context.Context, userID string) ([]Workspace, error
 			return nil, err
 		}
 	}
-	return All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (w Workspace, err error) { return w, row.Scan(w.fields()...) },
+	return All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (w Workspace, err error) {
+		return w, row.Scan(w.scanInto()...)
+	},
 		`SELECT `+workspaceColumns+` FROM workspaces w JOIN workspace_members m ON m.workspace_num = w.num WHERE m.user_id = ?
 			AND m.role = 'OWNER'
 		AND NOT EXISTS (SELECT 1 FROM workspace_members o WHERE o.workspace_num = w.num AND o.role = 'OWNER' AND o.user_id <> ?) ORDER BY w.num`,

@@ -41,9 +41,8 @@ func scanProvider(row interface{ Scan(...any) error }) (p OIDCProvider, err erro
 
 // InsertOIDCProvider inserts a provider. A slug in use violates the unique constraint on slug.
 func (c Conn) InsertOIDCProvider(ctx context.Context, p OIDCProvider) error {
-	_, err := c.Exec(ctx, `INSERT INTO oidc_providers (`+providerColumns+`) VALUES (`+In(11)+`)`,
+	return c.Do(ctx, `INSERT INTO oidc_providers (`+providerColumns+`) VALUES (`+In(11)+`)`,
 		p.ID, p.Slug, p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.Domains, p.CreatedAt, p.UpdatedAt)
-	return err
 }
 
 // UpdateOIDCProvider writes every field except id and slug, which never change.
@@ -117,17 +116,15 @@ func (c Conn) OIDCAccounts(ctx context.Context, userID string) ([]OIDCAccount, e
 // InsertOIDCAccount links an identity at a provider to a user. An identity that is already linked violates the unique
 // constraint on subject.
 func (c Conn) InsertOIDCAccount(ctx context.Context, a OIDCAccount) error {
-	_, err := c.Exec(ctx,
+	return c.Do(ctx,
 		`INSERT INTO oidc_accounts (id, provider_id, user_id, issuer, subject, email, created_at, last_login_at) VALUES (`+
 			In(8)+`)`,
 		a.ID, a.ProviderID, a.UserID, a.Issuer, a.Subject, a.Email, a.CreatedAt, a.LastLoginAt)
-	return err
 }
 
 // NoteOIDCLogin stores the time of a sign-in and the email that the provider sent.
 func (c Conn) NoteOIDCLogin(ctx context.Context, id, email string, at int64) error {
-	_, err := c.Exec(ctx, `UPDATE oidc_accounts SET email = ?, last_login_at = ? WHERE id = ?`, email, at, id)
-	return err
+	return c.Do(ctx, `UPDATE oidc_accounts SET email = ?, last_login_at = ? WHERE id = ?`, email, at, id)
 }
 
 // DeleteOIDCAccount removes a user's account and returns it, or ErrNotFound.

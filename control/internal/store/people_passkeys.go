@@ -32,10 +32,9 @@ func scanPasskey(row interface{ Scan(...any) error }) (p Passkey, err error) {
 
 // InsertPasskey inserts a passkey. A credential that is in use violates the unique constraint on credential_id.
 func (c Conn) InsertPasskey(ctx context.Context, p Passkey) error {
-	_, err := c.Exec(ctx, `INSERT INTO passkeys (`+passkeyColumns+`) VALUES (`+In(13)+`)`,
+	return c.Do(ctx, `INSERT INTO passkeys (`+passkeyColumns+`) VALUES (`+In(13)+`)`,
 		p.ID, p.UserID, p.CredentialID, p.PublicKey, p.SignCount, p.AAGUID, p.Transports, p.BackupEligible, p.BackedUp, p.Name, p.CreatedAt,
 		p.LastUsedAt, p.ClonedAt)
-	return err
 }
 
 // Passkeys lists a user's passkeys, oldest first.
@@ -58,15 +57,13 @@ func (c Conn) PasskeyByCredential(ctx context.Context, credentialID string) (Pas
 // increase: of two uses with one counter, only one succeeds. Counters of 0 belong to authenticators that do not count.
 func (tx *Tx) UsePasskey(ctx context.Context, id string, signCount uint32, backedUp bool, at int64) (bool, error) {
 	// The database compares, so that two replicas cannot both pass a check.
-	n, err := tx.Exec(ctx, `UPDATE passkeys SET sign_count = ?, backed_up = ?, last_used_at = ? WHERE id = ? AND sign_count < ?`,
+	return tx.Changes(ctx, `UPDATE passkeys SET sign_count = ?, backed_up = ?, last_used_at = ? WHERE id = ? AND sign_count < ?`,
 		signCount, backedUp, at, id, max(int64(signCount), 1))
-	return n == 1, err
 }
 
 // NotePasskeyCloned stores the time at which the passkey was refused because its counter did not increase.
 func (tx *Tx) NotePasskeyCloned(ctx context.Context, id string, at int64) error {
-	_, err := tx.Exec(ctx, `UPDATE passkeys SET cloned_at = ? WHERE id = ?`, at, id)
-	return err
+	return tx.Do(ctx, `UPDATE passkeys SET cloned_at = ? WHERE id = ?`, at, id)
 }
 
 // RenamePasskey changes the name of a user's passkey and returns the passkey, or ErrNotFound.
@@ -101,9 +98,8 @@ func (tx *Tx) InsertPasskeyCeremony(ctx context.Context, p PasskeyCeremony) erro
 	if p.UserID != "" {
 		user, session = &p.UserID, &p.SessionID
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO passkey_ceremonies (challenge, user_id, session_id, expires_at) VALUES (?, ?, ?, ?)`, p.Challenge,
+	return tx.Do(ctx, `INSERT INTO passkey_ceremonies (challenge, user_id, session_id, expires_at) VALUES (?, ?, ?, ?)`, p.Challenge,
 		user, session, p.ExpiresAt)
-	return err
 }
 
 // TakePasskeyCeremony removes a ceremony and reports whether it existed and had not expired by now. userID and

@@ -4,8 +4,7 @@ import "context"
 
 // InsertPasswordReset stores the SHA-256 of a token with which a user may set a new password until a time.
 func (c Conn) InsertPasswordReset(ctx context.Context, hash, userID string, expiresAt int64) error {
-	_, err := c.Exec(ctx, `INSERT INTO password_resets (hash, user_id, expires_at) VALUES (?, ?, ?)`, hash, userID, expiresAt)
-	return err
+	return c.Do(ctx, `INSERT INTO password_resets (hash, user_id, expires_at) VALUES (?, ?, ?)`, hash, userID, expiresAt)
 }
 
 // PasswordResetUser finds the user of a token that has not expired by now.
@@ -17,12 +16,10 @@ func (c Conn) PasswordResetUser(ctx context.Context, hash string, now int64) (Us
 // UsePasswordReset removes a token that has not expired by now, and reports whether it existed. Only one of two
 // concurrent calls returns true.
 func (c Conn) UsePasswordReset(ctx context.Context, hash string, now int64) (bool, error) {
-	n, err := c.Exec(ctx, `DELETE FROM password_resets WHERE hash = ? AND expires_at > ?`, hash, now)
-	return n == 1, err
+	return c.Changes(ctx, `DELETE FROM password_resets WHERE hash = ? AND expires_at > ?`, hash, now)
 }
 
 // DeletePasswordResets removes all tokens of a user.
 func (c Conn) DeletePasswordResets(ctx context.Context, userID string) error {
-	_, err := c.Exec(ctx, `DELETE FROM password_resets WHERE user_id = ?`, userID)
-	return err
+	return c.Do(ctx, `DELETE FROM password_resets WHERE user_id = ?`, userID)
 }

@@ -21,11 +21,10 @@ type Session struct {
 
 // InsertSession writes a new session.
 func (c Conn) InsertSession(ctx context.Context, s Session) error {
-	_, err := c.Exec(ctx,
+	return c.Do(ctx,
 		`INSERT INTO sessions (id, user_id, created_at, expires_at, last_seen_at, ip, user_agent, second_factor) VALUES (?, ?, ?, ?, ?, `+
 			`NULLIF(?, ''), NULLIF(?, ''), ?)`,
 		s.ID, s.UserID, s.CreatedAt, s.ExpiresAt, s.LastSeenAt, s.IP, s.UserAgent, s.SecondFactor)
-	return err
 }
 
 // SessionOwner is the user of a session.
@@ -91,9 +90,8 @@ func (c Conn) SessionIDs(ctx context.Context, userID string) ([]string, error) {
 
 // NoteSessionUse stores when a session was last seen, unless it was seen within interval milliseconds before.
 func (c Conn) NoteSessionUse(ctx context.Context, id string, at, interval int64) error {
-	_, err := c.Exec(ctx, `UPDATE sessions SET last_seen_at = ? WHERE id = ? AND COALESCE(last_seen_at, created_at) <= ?`, at, id,
+	return c.Do(ctx, `UPDATE sessions SET last_seen_at = ? WHERE id = ? AND COALESCE(last_seen_at, created_at) <= ?`, at, id,
 		at-interval)
-	return err
 }
 
 // DeleteSession ends one session of a user and returns it. The error is ErrNotFound if there is no such session.

@@ -29,11 +29,11 @@ const userColumns = `u.num, u.id, u.email, u.name, u.role, u.active, u.password_
 	EXISTS (SELECT 1 FROM passkeys pk WHERE pk.user_id = u.id), u.created_at, u.updated_at`
 
 func scanUser(row interface{ Scan(...any) error }) (u User, err error) {
-	return u, row.Scan(u.fields()...)
+	return u, row.Scan(u.scanInto()...)
 }
 
-// fields returns where Scan writes userColumns.
-func (u *User) fields() []any {
+// scanInto returns where Scan writes userColumns.
+func (u *User) scanInto() []any {
 	return []any{&u.Num, &u.ID, &u.Email, &u.Name, &u.Role, &u.Active, &u.PasswordHash, &u.TOTPSecret, &u.TOTPEnabled, &u.TOTPLastStep,
 		&u.EmailUnproven, &u.HasPasskeys, &u.CreatedAt, &u.UpdatedAt}
 }
@@ -96,26 +96,12 @@ type UserFilter struct {
 
 // Users reads one page of users, newest first, and counts all users that the filter selects.
 func (c Conn) Users(ctx context.Context, f UserFilter, limit, offset int) (users []User, total int, err error) {
-	where, args := "1 = 1", []any{}
-	if f.Search != "" {
-		where += ` AND (u.email_key LIKE ? ESCAPE '\' OR LOWER(u.name) LIKE ? ESCAPE '\')`
-		args = append(args, LikeContains(f.Search), LikeContains(f.Search))
-	}
-	if f.Role != "" {
-		where += " AND u.role = ?"
-		args = append(args, f.Role)
-	}
-	if f.Active != nil {
-		where += " AND u.active = ?"
-		args = append(args, *f.Active)
-	}
-	if err := c.Row(ctx, `SELECT COUNT(*) FROM users u WHERE `+where, args...).Scan(&total); err != nil {
-		return nil, 0, err
-	}
-	users, err = All(ctx, c, scanUser,
-		`SELECT `+userColumns+` FROM users u WHERE `+where+` ORDER BY u.created_at DESC, u.num DESC LIMIT ? OFFSET ?`,
-		append(args, limit, offset)...)
-	return users, total, err
+	var w conditions
+	like := LikeContains(f.Search)
+	w.and(f.Search != "", `(u.email_key LIKE ? ESCAPE '\' OR LOWER(u.name) LIKE ? ESCAPE '\')`, like, like)
+	w.and(f.Role != "", `u.role = ?`, f.Role)
+	w.and(f.Active != nil, `u.active = ?`, f.Active)
+	return pageOf(ctx, c, scanUser, userColumns, `users u`+w.String(), `u.created_at DESC, u.num DESC`, w.args, limit, offset)
 }
 
 // FirstUser finds the user who was created first.
@@ -157,8 +143,7 @@ func (c Conn) UsersWithTOTP(ctx context.Context) ([]string, error) {
 // UseTOTPStep records that the code of a time step was used. It returns false if this step or a later one was already
 // used, so only one of two requests with the same code succeeds.
 func (c Conn) UseTOTPStep(ctx context.Context, userID string, step int64) (bool, error) {
-	n, err := c.Exec(ctx, `UPDATE users SET totp_last_step = ? WHERE id = ? AND totp_last_step < ?`, step, userID, step)
-	return n == 1, err
+	return c.Changes(ctx, `UPDATE users SET totp_last_step = ? WHERE id = ? AND totp_last_step < ?`, step, userID, step)
 }
 
 // SetRecoveryCodes replaces a user's recovery codes, given as hashes. An empty list removes all codes.
@@ -176,8 +161,7 @@ func (c Conn) SetRecoveryCodes(ctx context.Context, userID string, hashes []stri
 
 // UseRecoveryCode removes a code and reports whether it existed.
 func (c Conn) UseRecoveryCode(ctx context.Context, userID, hash string) (bool, error) {
-	n, err := c.Exec(ctx, `DELETE FROM recovery_codes WHERE user_id = ? AND hash = ?`, userID, hash)
-	return n == 1, err
+	return c.Changes(ctx, `DELETE FROM recovery_codes WHERE user_id = ? AND hash = ?`, userID, hash)
 }
 
 // DeleteUser removes a user with the personal workspace, which has no links, and with sessions and keys. Clicks and audit

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 )
 
 // View is a saved query of one of the console's screens.
@@ -31,16 +29,10 @@ func scanView(row interface{ Scan(...any) error }) (v View, err error) {
 // Views reads one page of a user's own views in a workspace and of those that others share, ordered by position and name,
 // and counts all of them. The screen "" stands for all.
 func (c Conn) Views(ctx context.Context, workspace uint64, userID, screen string, offset, limit int) (list []View, total int, err error) {
-	cond, args := ` FROM saved_views WHERE workspace_num = ? AND (user_id = ? OR shared)`, []any{workspace, userID}
-	if screen != "" {
-		cond, args = cond+` AND screen = ?`, append(args, screen)
-	}
-	if err := c.Row(ctx, `SELECT count(*)`+cond, args...).Scan(&total); err != nil {
-		return nil, 0, err
-	}
-	list, err = All(ctx, c, scanView, `SELECT `+viewColumns+cond+` ORDER BY position, name_key, num LIMIT ? OFFSET ?`,
-		append(args, limit, offset)...)
-	return list, total, err
+	var w conditions
+	w.and(true, `workspace_num = ? AND (user_id = ? OR shared)`, workspace, userID)
+	w.and(screen != "", `screen = ?`, screen)
+	return pageOf(ctx, c, scanView, viewColumns, `saved_views`+w.String(), `position, name_key, num`, w.args, limit, offset)
 }
 
 // LockView reads a view and locks it until the commit. It returns ErrNotFound if there is none.
@@ -66,32 +58,21 @@ func (tx *Tx) InsertView(ctx context.Context, v *View) (bool, error) {
 	err := tx.Row(ctx, `INSERT INTO saved_views (id, workspace_num, user_id, screen, name, name_key, query, shared, position, created_at, updated_at) VALUES (`+In(11)+`)
 		ON CONFLICT (workspace_num, user_id, screen, name_key) DO NOTHING RETURNING num`,
 		v.ID, v.Workspace, v.UserID, v.Screen, v.Name, TagKey(v.Name), v.Query, v.Shared, v.Position, v.CreatedAt, v.UpdatedAt).Scan(&v.Num)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
+	return inserted(err)
 }
 
 // UpdateView writes a view. It reports whether the name was free, and writes nothing if it was not. The caller has locked
 // the view.
 func (tx *Tx) UpdateView(ctx context.Context, v *View) (bool, error) {
-	var taken bool
-	if err := tx.Row(ctx,
+	taken := tx.Row(ctx,
 		`SELECT EXISTS (SELECT 1 FROM saved_views WHERE workspace_num = ? AND user_id = ? AND screen = ? AND name_key = ? AND num <> ?)`,
-		v.Workspace, v.UserID, v.Screen, TagKey(v.Name), v.Num).Scan(&taken); err != nil || taken {
-		return false, err
-	}
-	_, err := tx.Exec(ctx,
+		v.Workspace, v.UserID, v.Screen, TagKey(v.Name), v.Num)
+	return tx.unlessTaken(ctx, taken,
 		`UPDATE saved_views SET screen = ?, name = ?, name_key = ?, query = ?, shared = ?, position = ?, updated_at = ? WHERE num = ?`,
 		v.Screen, v.Name, TagKey(v.Name), v.Query, v.Shared, v.Position, v.UpdatedAt, v.Num)
-	if _, taken := Unique(err); taken {
-		return false, nil // another transaction took the name meanwhile; PostgreSQL has ended this one
-	}
-	return err == nil, err
 }
 
 // DeleteView removes a view.
 func (tx *Tx) DeleteView(ctx context.Context, num uint64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM saved_views WHERE num = ?`, num)
-	return err
+	return tx.Do(ctx, `DELETE FROM saved_views WHERE num = ?`, num)
 }

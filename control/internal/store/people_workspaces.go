@@ -32,7 +32,7 @@ func (w *Workspace) IsPersonal() bool { return w.PersonalOf != "" }
 
 const workspaceColumns = `w.num, w.id, w.name, w.slug, w.personal_of, w.created_at, w.updated_at`
 
-func (w *Workspace) fields() []any {
+func (w *Workspace) scanInto() []any {
 	return []any{&w.Num, &w.ID, &w.Name, &w.Slug, orZero(&w.PersonalOf), &w.CreatedAt, &w.UpdatedAt}
 }
 
@@ -44,13 +44,13 @@ type Membership struct {
 
 const membershipColumns = workspaceColumns + `, m.role`
 
-func (m *Membership) fields() []any { return append(m.Workspace.fields(), orZero(&m.Role)) }
+func (m *Membership) scanInto() []any { return append(m.Workspace.scanInto(), orZero(&m.Role)) }
 
 // WorkspaceFor finds a workspace by its id or its slug, with the user's role in it. It returns ErrNotFound if there is
 // no such workspace.
 func (c Conn) WorkspaceFor(ctx context.Context, userID, choice string) (m Membership, err error) {
 	err = c.Row(ctx, `SELECT `+membershipColumns+` FROM workspaces w LEFT JOIN workspace_members m ON m.workspace_num = w.num AND m.user_id = ?
-		WHERE w.id = ? OR w.slug = ?`, userID, choice, choice).Scan(m.fields()...)
+		WHERE w.id = ? OR w.slug = ?`, userID, choice, choice).Scan(m.scanInto()...)
 	return m, err
 }
 
@@ -77,29 +77,22 @@ type WorkspaceFilter struct {
 // Workspaces reads one page of workspaces and counts all that the filter selects. The user's personal workspace comes
 // first, then those of which the user is a member, then the others, each by name.
 func (c Conn) Workspaces(ctx context.Context, f WorkspaceFilter, limit, offset int) (list []WorkspaceRow, total int, err error) {
-	from, where,
-		args := `workspaces w LEFT JOIN workspace_members m ON m.workspace_num = w.num AND m.user_id = ? LEFT JOIN users u ON u.id = `+
-		`w.personal_of`, `1 = 1`, []any{f.UserID}
-	if !f.All {
-		where += ` AND m.role IS NOT NULL`
-	}
-	if f.Num != 0 {
-		where, args = where+` AND w.num = ?`, append(args, f.Num)
-	}
-	if f.Search != "" {
-		like := LikeContains(f.Search)
-		where, args = where+` AND (LOWER(w.name) LIKE ? ESCAPE '\' OR w.slug LIKE ? ESCAPE '\' OR u.email_key LIKE ? ESCAPE '\')`,
-			append(args, like, like, like)
-	}
-	if err := c.Row(ctx, `SELECT count(*) FROM `+from+` WHERE `+where, args...).Scan(&total); err != nil {
+	const from = `workspaces w LEFT JOIN workspace_members m ON m.workspace_num = w.num AND m.user_id = ?
+		LEFT JOIN users u ON u.id = w.personal_of`
+	w, like := conditions{args: []any{f.UserID}}, LikeContains(f.Search)
+	w.and(!f.All, `m.role IS NOT NULL`)
+	w.and(f.Num != 0, `w.num = ?`, f.Num)
+	w.and(f.Search != "", `(LOWER(w.name) LIKE ? ESCAPE '\' OR w.slug LIKE ? ESCAPE '\' OR u.email_key LIKE ? ESCAPE '\')`,
+		like, like, like)
+	if err := c.Row(ctx, `SELECT count(*) FROM `+from+w.String(), w.args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
 	// The page is chosen first, so that members and links are counted only for its rows.
 	const order = ` ORDER BY CASE WHEN w.personal_of = ? THEN 0 WHEN m.role IS NOT NULL THEN 1 ELSE 2 END, LOWER(w.name), w.num`
-	page := `SELECT w.num FROM ` + from + ` WHERE ` + where + order + ` LIMIT ? OFFSET ?`
-	args = append(append([]any{f.UserID}, args...), f.UserID, limit, offset, f.UserID)
+	page := `SELECT w.num FROM ` + from + w.String() + order + ` LIMIT ? OFFSET ?`
+	args := append(append([]any{f.UserID}, w.args...), f.UserID, limit, offset, f.UserID)
 	list, err = All(ctx, c, func(row interface{ Scan(...any) error }) (r WorkspaceRow, err error) {
-		return r, row.Scan(append(r.Membership.fields(), orZero(&r.OwnerEmail), &r.Members, &r.Links)...)
+		return r, row.Scan(append(r.Membership.scanInto(), orZero(&r.OwnerEmail), &r.Members, &r.Links)...)
 	}, `SELECT `+membershipColumns+`, u.email, (SELECT count(*) FROM workspace_members x WHERE x.workspace_num = w.num),
 		(SELECT count(*) FROM urls WHERE urls.workspace_num = w.num) FROM `+from+` WHERE w.num IN (`+page+`)`+order, args...)
 	return list, total, err
@@ -108,19 +101,12 @@ func (c Conn) Workspaces(ctx context.Context, f WorkspaceFilter, limit, offset i
 // WorkspaceRow reads one workspace with the user's role in it, or returns ErrNotFound.
 func (c Conn) WorkspaceRow(ctx context.Context, userID string, num uint64) (WorkspaceRow, error) {
 	list, _, err := c.Workspaces(ctx, WorkspaceFilter{UserID: userID, All: true, Num: num}, 1, 0)
-	if err == nil && len(list) == 0 {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return WorkspaceRow{}, err
-	}
-	return list[0], nil
+	return first(list, err)
 }
 
 // UpdateWorkspace writes name, slug and the time of the update. A slug in use violates the unique constraint on slug.
 func (tx *Tx) UpdateWorkspace(ctx context.Context, w *Workspace) error {
-	_, err := tx.Exec(ctx, `UPDATE workspaces SET name = ?, slug = ?, updated_at = ? WHERE num = ?`, w.Name, w.Slug, w.UpdatedAt, w.Num)
-	return err
+	return tx.Do(ctx, `UPDATE workspaces SET name = ?, slug = ?, updated_at = ? WHERE num = ?`, w.Name, w.Slug, w.UpdatedAt, w.Num)
 }
 
 // InsertWorkspace adds a workspace for a team, with a number of its own and one OWNER. A slug in use violates the unique
@@ -163,8 +149,7 @@ func (tx *Tx) DeleteWorkspace(ctx context.Context, num uint64) error {
 			return err
 		}
 	}
-	_, err := tx.Exec(ctx, `DELETE FROM workspaces WHERE num = ?`, num)
-	return err
+	return tx.Do(ctx, `DELETE FROM workspaces WHERE num = ?`, num)
 }
 
 // MemberRef names a user in a workspace.

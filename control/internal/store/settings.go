@@ -37,8 +37,7 @@ func (c Conn) PutSetting(ctx context.Context, s Setting) (Setting, error) {
 
 // DeleteSetting removes a setting and reports whether it existed.
 func (c Conn) DeleteSetting(ctx context.Context, key string) (bool, error) {
-	n, err := c.Exec(ctx, `DELETE FROM system_settings WHERE key = ?`, key)
-	return n == 1, err
+	return c.Changes(ctx, `DELETE FROM system_settings WHERE key = ?`, key)
 }
 
 // Requires2FA reports whether the installation requires a second factor.

@@ -20,8 +20,7 @@ func (s *Store) SetStamp(ctx context.Context, folder, start uint32) error {
 		if _, err := tx.Exec(ctx, fmt.Sprintf(`PRAGMA application_id = %d`, folder)); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, start))
-		return err
+		return tx.Do(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, start))
 	})
 }
 
@@ -33,8 +32,7 @@ func (s *Store) Fork(ctx context.Context) error {
 		if _, err := tx.Exec(ctx, `UPDATE sqlite_sequence SET seq = seq + ? WHERE name IN ('urls', 'users')`, numberGap); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `UPDATE config_head SET incarnation = ? WHERE id = 1`, rand.Int64N(1<<62)+1)
-		return err
+		return tx.Do(ctx, `UPDATE config_head SET incarnation = ? WHERE id = 1`, rand.Int64N(1<<62)+1)
 	})
 }
 
@@ -58,6 +56,5 @@ func (tx *Tx) KeepCounters(ctx context.Context, through int64) error {
 			return err
 		}
 	}
-	_, err := tx.Exec(ctx, `UPDATE expired_clicks SET through = ? WHERE id = 1`, through)
-	return err
+	return tx.Do(ctx, `UPDATE expired_clicks SET through = ? WHERE id = 1`, through)
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // driver of the SQLite dialect
 
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -234,6 +235,61 @@ func (c Conn) Exec(ctx context.Context, query string, args ...any) (int64, error
 	return res.RowsAffected()
 }
 
+// Do runs a statement.
+func (c Conn) Do(ctx context.Context, query string, args ...any) error {
+	_, err := c.Exec(ctx, query, args...)
+	return err
+}
+
+// Changes runs a statement, and reports whether it has changed a row.
+func (c Conn) Changes(ctx context.Context, query string, args ...any) (bool, error) {
+	n, err := c.Exec(ctx, query, args...)
+	return n > 0, err
+}
+
+// first returns the first of the rows of a query, or ErrNotFound.
+func first[T any](list []T, err error) (v T, _ error) {
+	if err == nil && len(list) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return v, err
+	}
+	return list[0], nil
+}
+
+// pageOf reads one page of the rows of a clause FROM in an order, and counts all of them.
+func pageOf[T any](ctx context.Context, c Conn, scan func(row interface{ Scan(...any) error }) (T, error), columns, from, order string,
+	args []any, limit, offset int) (list []T, total int, err error) {
+	if err := c.Row(ctx, `SELECT count(*) FROM `+from, args...).Scan(&total); err != nil {
+		return nil, 0, err
+	}
+	list, err = All(ctx, c, scan, `SELECT `+columns+` FROM `+from+` ORDER BY `+order+` LIMIT ? OFFSET ?`,
+		append(slices.Clone(args), limit, offset)...)
+	return list, total, err
+}
+
+// conditions is a clause WHERE with its arguments. The zero value holds for all rows.
+type conditions struct {
+	texts []string
+	args  []any
+}
+
+// and adds a condition if it is needed.
+func (w *conditions) and(needed bool, text string, args ...any) {
+	if needed {
+		w.texts, w.args = append(w.texts, text), append(w.args, args...)
+	}
+}
+
+// String returns the clause, or nothing without a condition.
+func (w *conditions) String() string {
+	if len(w.texts) == 0 {
+		return ""
+	}
+	return ` WHERE ` + strings.Join(w.texts, " AND ")
+}
+
 // Query runs a query. The caller closes the rows and checks Err, or uses All.
 func (c Conn) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	ctx, end := tracing.Statement(ctx, c.system(), query)
@@ -318,11 +374,7 @@ func In(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") 
 
 // Args converts a list to arguments for In.
 func Args[T any](list []T) []any {
-	out := make([]any, len(list))
-	for i, v := range list {
-		out[i] = v
-	}
-	return out
+	return each.Of(list, func(v T) any { return v })
 }
 
 // Distinct removes duplicates and keeps the order.

@@ -208,3 +208,24 @@ func Unique(err error) (constraint string, broken bool) {
 	}
 	return "", false
 }
+
+// inserted reports whether an INSERT with ON CONFLICT DO NOTHING RETURNING has returned a row. err is that of Scan.
+func inserted(err error) (bool, error) {
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// unlessTaken runs a statement that gives a row a name, unless taken says that another row has it. It reports whether it was free.
+func (tx *Tx) unlessTaken(ctx context.Context, taken *sql.Row, query string, args ...any) (free bool, err error) {
+	var is bool
+	if err := taken.Scan(&is); err != nil || is {
+		return false, err
+	}
+	err = tx.Do(ctx, query, args...)
+	if _, is := Unique(err); is {
+		return false, nil // another transaction took the name meanwhile; PostgreSQL has ended this one
+	}
+	return err == nil, err
+}

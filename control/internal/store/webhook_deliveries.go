@@ -84,16 +84,14 @@ func (tx *Tx) ClaimDeliveries(ctx context.Context, webhookID string, now, until 
 
 // FinishDelivery removes a finished delivery if the lease still holds it.
 func (tx *Tx) FinishDelivery(ctx context.Context, id, lease string) error {
-	_, err := tx.Exec(ctx, `DELETE FROM webhook_deliveries WHERE id = ? AND lease = ?`, id, lease)
-	return err
+	return tx.Do(ctx, `DELETE FROM webhook_deliveries WHERE id = ? AND lease = ?`, id, lease)
 }
 
 // PostponeDelivery releases the lease if it still holds the delivery, and stores the number of attempts and the time
 // of the next one.
 func (tx *Tx) PostponeDelivery(ctx context.Context, id, lease string, attempts int, dueAt int64) error {
-	_, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET attempts = ?, due_at = ?, lease = '' WHERE id = ? AND lease = ?`, attempts,
+	return tx.Do(ctx, `UPDATE webhook_deliveries SET attempts = ?, due_at = ?, lease = '' WHERE id = ? AND lease = ?`, attempts,
 		dueAt, id, lease)
-	return err
 }
 
 // ReleaseDeliveries releases the leases of a previous process. Only SQLite can know that the process is gone, since
@@ -102,8 +100,7 @@ func (tx *Tx) ReleaseDeliveries(ctx context.Context, now int64) error {
 	if tx.pg {
 		return nil
 	}
-	_, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET due_at = ?, lease = '' WHERE lease <> ''`, now)
-	return err
+	return tx.Do(ctx, `UPDATE webhook_deliveries SET due_at = ?, lease = '' WHERE lease <> ''`, now)
 }
 
 // Backlog counts the waiting deliveries of a webhook, up to limit.

@@ -51,29 +51,26 @@ func scanWebhook(row interface{ Scan(...any) error }) (w Webhook, err error) {
 
 // InsertWebhook adds a webhook.
 func (tx *Tx) InsertWebhook(ctx context.Context, w *Webhook) error {
-	_, err := tx.Exec(ctx, `INSERT INTO webhooks (id, user_id, workspace_num, name, url, secret, headers, events, every_link, active,
+	return tx.Do(ctx, `INSERT INTO webhooks (id, user_id, workspace_num, name, url, secret, headers, events, every_link, active,
 		search_text, created_at, updated_at, made_by_key)
 		VALUES (`+In(14)+`)`,
 		w.ID, w.UserID, null(w.Workspace), w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","),
 		w.EveryLink, w.Active,
 		w.searchText(), w.CreatedAt, w.UpdatedAt, null(w.MadeBy))
-	return err
 }
 
 // UpdateWebhook writes the fields that an owner can change.
 func (tx *Tx) UpdateWebhook(ctx context.Context, w *Webhook) error {
-	_, err := tx.Exec(ctx, `UPDATE webhooks SET name = ?, url = ?, secret = ?, headers = ?, events = ?, every_link = ?, active = ?,
+	return tx.Do(ctx, `UPDATE webhooks SET name = ?, url = ?, secret = ?, headers = ?, events = ?, every_link = ?, active = ?,
 		pause_reason = ?, search_text = ?, updated_at = ?
 		WHERE id = ?`,
 		w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","), w.EveryLink, w.Active, null(w.Paused), w.searchText(),
 		w.UpdatedAt, w.ID)
-	return err
 }
 
 // DeleteWebhook removes a webhook with its log and its waiting deliveries.
 func (tx *Tx) DeleteWebhook(ctx context.Context, id string) error {
-	_, err := tx.Exec(ctx, `DELETE FROM webhooks WHERE id = ?`, id)
-	return err
+	return tx.Do(ctx, `DELETE FROM webhooks WHERE id = ?`, id)
 }
 
 // WebhookByID reads one webhook, or returns ErrNotFound.
@@ -95,20 +92,10 @@ func (c Conn) CountWebhooks(ctx context.Context, workspace uint64) (n int, err e
 // Webhooks reads one page of a workspace's webhooks, newest first, and counts all that match. Workspace 0 selects the
 // webhooks of all workspaces. search matches name and address, case-insensitive.
 func (c Conn) Webhooks(ctx context.Context, workspace uint64, search string, limit, offset int) (list []Webhook, total int, err error) {
-	where, args := "1 = 1", []any{}
-	if workspace != 0 {
-		where, args = where+` AND workspace_num = ?`, append(args, workspace)
-	}
-	if search != "" {
-		where, args = where+` AND search_text LIKE ? ESCAPE '\'`, append(args, LikeContains(search))
-	}
-	if err := c.Row(ctx, `SELECT count(*) FROM webhooks WHERE `+where, args...).Scan(&total); err != nil {
-		return nil, 0, err
-	}
-	list, err = All(ctx, c, scanWebhook, `SELECT `+webhookColumns+` FROM webhooks WHERE `+where+
-		` ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
-		append(args, limit, offset)...)
-	return list, total, err
+	var w conditions
+	w.and(workspace != 0, `workspace_num = ?`, workspace)
+	w.and(search != "", `search_text LIKE ? ESCAPE '\'`, LikeContains(search))
+	return pageOf(ctx, c, scanWebhook, webhookColumns, `webhooks`+w.String(), `created_at DESC, id DESC`, w.args, limit, offset)
 }
 
 // enabled is the condition under which a webhook works. A personal workspace stops with its user. A team's webhook
@@ -160,8 +147,8 @@ type Attempts struct {
 	FailingSince      int64  // when the first of these was made; 0: there is none
 }
 
-// Add counts an attempt. Attempts must be added in the order in which they were made.
-func (a *Attempts) Add(l *WebhookLog) {
+// Append counts an attempt. Attempts must be added in the order in which they were made.
+func (a *Attempts) Append(l *WebhookLog) {
 	a.LastAt, a.LastError = l.SentAt, l.Error
 	if l.Success {
 		a.Succeeded, a.Streak, a.FailingSince = a.Succeeded+1, 0, 0
@@ -179,11 +166,10 @@ func (tx *Tx) NoteAttempts(ctx context.Context, id string, a Attempts) (bool, er
 	if a.Succeeded > 0 {
 		streak = `failure_streak = ?, failing_since = ?`
 	}
-	n, err := tx.Exec(ctx,
+	return tx.Changes(ctx,
 		`UPDATE webhooks SET sent = sent + ?, succeeded = succeeded + ?, failed = failed + ?, last_sent_at = ?, last_error = ?, `+streak+
 			` WHERE id = ?`,
 		a.Succeeded+a.Failed, a.Succeeded, a.Failed, a.LastAt, null(a.LastError), a.Streak, null(a.FailingSince), id)
-	return n == 1, err
 }
 
 // WebhookLog is one attempt to deliver an event.
@@ -214,10 +200,9 @@ func scanWebhookLog(row interface{ Scan(...any) error }) (l WebhookLog, err erro
 
 // InsertWebhookLog adds an attempt to the log of an existing webhook (see NoteAttempts).
 func (tx *Tx) InsertWebhookLog(ctx context.Context, l *WebhookLog) error {
-	_, err := tx.Exec(ctx, `INSERT INTO webhook_logs (`+webhookLogColumns+`) VALUES (`+In(12)+`)`, l.ID, l.WebhookID, l.DeliveryID,
+	return tx.Do(ctx, `INSERT INTO webhook_logs (`+webhookLogColumns+`) VALUES (`+In(12)+`)`, l.ID, l.WebhookID, l.DeliveryID,
 		l.Event, l.Payload,
 		l.Success, null(l.StatusCode), null(l.Response), null(l.Error), l.Duration, l.Attempt, l.SentAt)
-	return err
 }
 
 // WebhookLogFilter selects attempts of a webhook. A zero field selects everything.
@@ -229,23 +214,12 @@ type WebhookLogFilter struct {
 
 // WebhookLogs reads one page of a webhook's attempts, newest first, and counts all that the filter selects.
 func (c Conn) WebhookLogs(ctx context.Context, webhookID string, f WebhookLogFilter) (list []WebhookLog, total int, err error) {
-	where, args := `webhook_id = ?`, []any{webhookID}
-	if f.Failed {
-		where += ` AND NOT success`
-	}
-	if f.Succeeded {
-		where += ` AND success`
-	}
-	if f.Event != "" {
-		where, args = where+` AND event = ?`, append(args, f.Event)
-	}
-	if err := c.Row(ctx, `SELECT count(*) FROM webhook_logs WHERE `+where, args...).Scan(&total); err != nil {
-		return nil, 0, err
-	}
-	list, err = All(ctx, c, scanWebhookLog, `SELECT `+webhookLogColumns+` FROM webhook_logs WHERE `+where+
-		` ORDER BY sent_at DESC, id DESC LIMIT ? OFFSET ?`,
-		append(args, f.Limit, f.Offset)...)
-	return list, total, err
+	var w conditions
+	w.and(true, `webhook_id = ?`, webhookID)
+	w.and(f.Failed, `NOT success`)
+	w.and(f.Succeeded, `success`)
+	w.and(f.Event != "", `event = ?`, f.Event)
+	return pageOf(ctx, c, scanWebhookLog, webhookLogColumns, `webhook_logs`+w.String(), `sent_at DESC, id DESC`, w.args, f.Limit, f.Offset)
 }
 
 // WebhookLogByID reads one attempt of a webhook, or returns ErrNotFound.

@@ -17,14 +17,14 @@ var who = choice("who", "Who", [2]string{"People", "NOT bot"}, [2]string{"Bots",
 // findLink selects a link. The first variable is a search text, since there may be very many links.
 var findLink = []variable{
 	text("find", "Find"),
-	ask("link", "Link", links, `SELECT num::text AS __value, coalesce(nullif(title, ''), slug) || ' (/' || slug || ')' AS __text
+	queryVariable("link", "Link", links, `SELECT num::text AS __value, coalesce(nullif(title, ''), slug) || ' (/' || slug || ')' AS __text
 FROM urls WHERE slug ILIKE '%' || ${find:sqlstring} || '%' OR title ILIKE '%' || ${find:sqlstring} || '%'
 ORDER BY num DESC LIMIT 1000`, nil),
 }
 
 // topLinks is a hidden variable: the links whose names a table needs. It is never empty, since an empty list is invalid
 // SQL.
-var topLinks = ask("top", "Top links", clicks, "SELECT toString(link) FROM ("+
+var topLinks = queryVariable("top", "Top links", clicks, "SELECT toString(link) FROM ("+
 	counted{columns: "link", where: visible}.sql("link, sum(n) AS clicks", "GROUP BY link ORDER BY clicks DESC, link LIMIT 25")+
 	") UNION ALL SELECT '0'", everything(2))
 
@@ -182,7 +182,7 @@ func experiments() dashboard {
 func routing() dashboard {
 	const routed = "($who) AND rule != ''"
 	of := func(columns string) counted { return counted{columns: columns, where: routed} }
-	topRules := ask("rules", "Rules", clicks, "SELECT rule FROM ("+of("rule").sql("rule, sum(n) AS clicks",
+	topRules := queryVariable("rules", "Rules", clicks, "SELECT rule FROM ("+of("rule").sql("rule, sum(n) AS clicks",
 		"GROUP BY rule ORDER BY clicks DESC, rule LIMIT 25")+") UNION ALL SELECT ''", everything(2))
 	rules := table("Rules", "The rules that matched most often. A name opens the dashboard of the rule's link.", "short",
 		of("rule, link, visitor").

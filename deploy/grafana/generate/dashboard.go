@@ -157,8 +157,8 @@ func choice(name, label string, options ...[2]string) variable {
 	}
 }
 
-// ask is a variable whose values come from a query.
-func ask(name, label string, from source, text string, more object) variable {
+// queryVariable is a variable whose values come from a query.
+func queryVariable(name, label string, from source, text string, more object) variable {
 	v := variable{
 		"name": name, "label": label, "type": "query", "datasource": from.ref(), "definition": text, "refresh": 2, "sort": 0, "regex": "",
 		"hide": 0, "multi": false, "includeAll": false, "options": []any{}, "current": object{},

@@ -10,14 +10,14 @@ func over(expr, legend string) question {
 // metric needs a label for it.
 func regional() []variable {
 	return []variable{
-		ask("region", "Region", metrics, "label_values(shortline_edge_info, region)", everything(0)),
-		ask("instance", "Instance", metrics, `label_values(shortline_edge_info{region=~"$region"}, instance)`, everything(0)),
+		queryVariable("region", "Region", metrics, "label_values(shortline_edge_info, region)", everything(0)),
+		queryVariable("instance", "Instance", metrics, `label_values(shortline_edge_info{region=~"$region"}, instance)`, everything(0)),
 	}
 }
 
 // instances selects among the processes that export a metric.
 func instances(metric string) variable {
-	return ask("instance", "Instance", metrics, "label_values("+metric+", instance)", everything(0))
+	return queryVariable("instance", "Instance", metrics, "label_values("+metric+", instance)", everything(0))
 }
 
 const (

@@ -17,6 +17,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,9 +91,7 @@ func (c *Config) complete() error {
 	if c.Table == nil {
 		problems = append(problems, errors.New("agent: Table is missing"))
 	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	defaults := []struct {
 		field *time.Duration
 		value time.Duration
@@ -277,7 +276,7 @@ func (a *Agent) Stats() Stats {
 // Run follows the source until ctx ends, then writes the remaining changes to disk for at most 20 seconds and returns nil.
 // It returns ErrInUse at once if another process runs an agent on the folder.
 func (a *Agent) Run(ctx context.Context) error {
-	if err := a.begin(); err != nil {
+	if err := a.lockFolder(); err != nil {
 		return errors.Join(err, a.Close())
 	}
 	close(a.begun)
@@ -304,8 +303,8 @@ func (a *Agent) Run(ctx context.Context) error {
 	return a.Close()
 }
 
-// begin locks the folder for this agent.
-func (a *Agent) begin() error {
+// lockFolder locks the folder for this agent.
+func (a *Agent) lockFolder() error {
 	changed, err := a.disk.own()
 	if errors.Is(err, ErrInUse) {
 		return err

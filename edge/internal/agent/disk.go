@@ -363,7 +363,7 @@ func (a *Agent) keep(ctx context.Context, followed <-chan struct{}) {
 		if !running {
 			limited, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastWrite)
 		}
-		err := a.write(limited, batch)
+		err := a.writeChanges(limited, batch)
 		cancel()
 		if err != nil && (ctx.Err() == nil || !running) {
 			a.stats.diskErrors.Add(1)
@@ -382,7 +382,7 @@ func (a *Agent) logLimit() int64 {
 	return max(8<<20, a.cfg.Table.Bytes()/32)
 }
 
-func (a *Agent) write(ctx context.Context, batch [][]byte) error {
+func (a *Agent) writeChanges(ctx context.Context, batch [][]byte) error {
 	if len(batch) > 0 && !a.rewrite.Load() {
 		err := a.disk.append(batch)
 		if err != nil || a.disk.size > a.logLimit() {

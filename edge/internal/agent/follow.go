@@ -99,10 +99,10 @@ func (a *Agent) changes(ctx context.Context) error {
 		}
 		return nil
 	}
-	return a.apply(wire)
+	return a.applyDelta(wire)
 }
 
-func (a *Agent) apply(wire []byte) error {
+func (a *Agent) applyDelta(wire []byte) error {
 	d, err := snapshot.DecodeSignedDelta(wire, a.cfg.Keys)
 	if err != nil {
 		if a.badDeltas++; a.badDeltas >= badDeltasMax {

@@ -44,8 +44,8 @@ func (r *recent) has(key uint64) bool {
 	return false
 }
 
-// add remembers a conversion.
-func (r *recent) add(key uint64) {
+// remember remembers a conversion.
+func (r *recent) remember(key uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	set := &r.sets[key%recentSets]

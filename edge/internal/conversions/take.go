@@ -30,7 +30,7 @@ func (r *Pipeline) Take(check conversion.Checker, workspace uint64, items []conv
 		return nil, err
 	}
 	for _, key := range keys { // only now, because a sender who was refused comes again
-		r.recent.add(key)
+		r.recent.remember(key)
 	}
 	return problems, nil
 }

@@ -76,7 +76,7 @@ func (c *Certificates) Config() *tls.Config { return c.config }
 
 // Hello decides about a ClientHello: see listen.TLS.
 func (c *Certificates) Hello(hello *tls.ClientHelloInfo) (name string, cfg *tls.Config, err error) {
-	name, h := c.find(hello)
+	name, h := c.hostOf(hello)
 	if h == nil {
 		return name, nil, fmt.Errorf("hosts: no certificate for the name: %w", alertUnrecognizedName)
 	}
@@ -93,8 +93,8 @@ func (c *Certificates) Hello(hello *tls.ClientHelloInfo) (name string, cfg *tls.
 	return name, nil, nil
 }
 
-// find returns the host for which a client opens a connection.
-func (c *Certificates) find(hello *tls.ClientHelloInfo) (name string, h *Host) {
+// hostOf returns the host for which a client opens a connection.
+func (c *Certificates) hostOf(hello *tls.ClientHelloInfo) (name string, h *Host) {
 	name = hello.ServerName
 	if name == "" {
 		name = c.own
@@ -112,7 +112,7 @@ func (c *Certificates) find(hello *tls.ClientHelloInfo) (name string, h *Host) {
 
 // present implements tls.Config.GetCertificate. Without a certificate, crypto/tls sends the alert unrecognized_name.
 func (c *Certificates) present(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	_, h := c.find(hello)
+	_, h := c.hostOf(hello)
 	if h == nil || h.Certificate == nil {
 		return nil, nil
 	}
@@ -135,15 +135,15 @@ func (h *Host) certificate(c *Certificates) (*tls.Certificate, error) {
 		o = h.opened.Load()
 	}
 	o.once.Do(func() {
-		if o.cert, o.err = c.open(&h.Host); o.err != nil {
+		if o.cert, o.err = c.decrypt(&h.Host); o.err != nil {
 			c.table.cfg.Logger.Error("certificate not usable", "host", h.Name, "error", o.err.Error())
 		}
 	})
 	return o.cert, o.err
 }
 
-// open decrypts and checks the certificate of a host.
-func (c *Certificates) open(h *snapshot.Host) (*tls.Certificate, error) {
+// decrypt decrypts and checks the certificate of a host.
+func (c *Certificates) decrypt(h *snapshot.Host) (*tls.Certificate, error) {
 	der, err := c.box.Open(snapshot.SealPlace(h.Name), h.Certificate.Key)
 	if err != nil {
 		return nil, err

@@ -38,15 +38,15 @@ func openFile(dir string) (*file, []snapshot.Hosts, error) {
 		return nil, nil, err
 	}
 	f := &file{path: filepath.Join(dir, fileName), lock: lock, limit: minLog}
-	list, err := f.read()
+	list, err := f.readUpdates()
 	if err != nil {
 		return nil, nil, errors.Join(err, f.close())
 	}
 	return f, list, nil
 }
 
-// read reads all updates, and opens the file for more of them unless it is damaged.
-func (f *file) read() ([]snapshot.Hosts, error) {
+// readUpdates reads all updates, and opens the file for more of them unless it is damaged.
+func (f *file) readUpdates() ([]snapshot.Hosts, error) {
 	b, err := os.ReadFile(f.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -74,9 +74,9 @@ func (f *file) read() ([]snapshot.Hosts, error) {
 	return list, err
 }
 
-// add stores an update. list returns everything, for when the file is rewritten. After an error the next call rewrites
+// appendUpdate stores an update. list returns everything, for when the file is rewritten. After an error the next call rewrites
 // the file.
-func (f *file) add(u *snapshot.Hosts, list func() *snapshot.Hosts) error {
+func (f *file) appendUpdate(u *snapshot.Hosts, list func() *snapshot.Hosts) error {
 	if f.f == nil || u.Full || f.size > f.base+max(f.base, f.limit) {
 		return f.rewrite(list())
 	}

@@ -294,7 +294,7 @@ func (t *Table) Apply(u *snapshot.Hosts) {
 	if t.certificates != nil {
 		t.certificates.useTickets(next.tickets)
 	}
-	if err := t.file.add(u, next.list); err != nil {
+	if err := t.file.appendUpdate(u, next.list); err != nil {
 		t.diskErrors.Add(1)
 		t.cfg.Logger.Error("hosts not stored", "error", err.Error(), "advice",
 			"until this succeeds, a restart without a control plane serves older hosts")

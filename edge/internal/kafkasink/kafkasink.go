@@ -129,9 +129,9 @@ func (s *Sink) Deliver(ctx context.Context, b *click.Batch) error {
 	if b.Count == 0 {
 		return nil
 	}
-	s.begin(b)
+	s.beginDelivery(b)
 	err := s.deliver(ctx, b)
-	s.end(b.Lane, err)
+	s.endDelivery(b.Lane, err)
 	if err != nil {
 		s.stats.failures.Add(1)
 		if ctx.Err() == nil {

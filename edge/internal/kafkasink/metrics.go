@@ -58,8 +58,8 @@ type pending struct {
 	inFlight bool
 }
 
-// begin and end enclose a delivery. A failed batch stays pending, because the caller delivers it again.
-func (s *Sink) begin(b *click.Batch) {
+// beginDelivery and endDelivery enclose a delivery. A failed batch stays pending, because the caller delivers it again.
+func (s *Sink) beginDelivery(b *click.Batch) {
 	var e click.Event
 	dec := click.NewDecoder(b)
 	_, err := dec.Next(&e)
@@ -72,7 +72,7 @@ func (s *Sink) begin(b *click.Batch) {
 	s.pending[b.Lane] = p
 }
 
-func (s *Sink) end(lane click.Lane, err error) {
+func (s *Sink) endDelivery(lane click.Lane, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil {

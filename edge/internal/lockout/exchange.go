@@ -163,7 +163,7 @@ func (t *Table) restore(sent []lockout.Attempts) {
 			s.dirty[c] = struct{}{}
 			if state := e.deferred; state != nil {
 				e.deferred = nil
-				e.apply(state, now)
+				e.applyState(state, now)
 			}
 		}
 		s.Unlock()
@@ -190,7 +190,7 @@ func (t *Table) acknowledge(sent []lockout.Attempts, states []lockout.State) {
 			}
 			e.inFlight, e.deferred = nil, nil
 			if newest != nil {
-				e.apply(newest, now)
+				e.applyState(newest, now)
 			}
 			s.dropIdle(c, e)
 		}
@@ -198,8 +198,8 @@ func (t *Table) acknowledge(sent []lockout.Attempts, states []lockout.State) {
 	}
 }
 
-// apply replaces the failures by a received state, plus the failures that no report contained yet.
-func (e *entry) apply(s *lockout.State, now time.Time) {
+// applyState replaces the failures by a received state, plus the failures that no report contained yet.
+func (e *entry) applyState(s *lockout.State, now time.Time) {
 	e.lastVersion = s.Version
 	own := e.unreported
 	if !e.succeeded {
@@ -253,12 +253,12 @@ func (t *Table) accept(state *lockout.State, now time.Time) {
 	case e == nil && state.Count == 0, e != nil && state.Version <= e.lastVersion:
 		return
 	case e == nil:
-		e = s.add(state.Client, now)
+		e = s.insertClient(state.Client, now)
 	case e.inFlight != nil:
 		e.deferred = state
 		return
 	}
 	t.received.Add(1)
-	e.apply(state, now)
+	e.applyState(state, now)
 	s.dropIdle(state.Client, e)
 }

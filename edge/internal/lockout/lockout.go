@@ -13,6 +13,7 @@
 package lockout
 
 import (
+	"cmp"
 	"hash/maphash"
 	"log/slog"
 	"net/netip"
@@ -73,9 +74,7 @@ func New(cfg Config) *Table {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	t := &Table{cfg: cfg, seed: maphash.MakeSeed(), wakeup: make(chan struct{}, 1)}
 	for i := range t.shards {
 		t.shards[i].m = make(map[lockout.Client]*entry)
@@ -109,7 +108,7 @@ func (t *Table) Begin(link uint64, from netip.Addr, now time.Time) (a Attempt, w
 			return a, wait
 		}
 	} else {
-		e = s.add(c, now)
+		e = s.insertClient(c, now)
 	}
 	e.Failures = e.Add(1, now)
 	e.pending++
@@ -200,9 +199,9 @@ func (t *Table) Stats() Stats {
 	return st
 }
 
-// add inserts an entry and evicts another if the shard is full. The caller of this and of the methods below holds the
+// insertClient inserts an entry and evicts another if the shard is full. The caller of this and of the methods below holds the
 // shard's mutex.
-func (s *shard) add(c lockout.Client, now time.Time) *entry {
+func (s *shard) insertClient(c lockout.Client, now time.Time) *entry {
 	if len(s.m) >= maxInShard {
 		s.evict(now)
 	}

@@ -77,9 +77,7 @@ type slot struct {
 
 // New returns an empty Table.
 func New(cfg Config) *Table {
-	if cfg.Every == 0 {
-		cfg.Every = time.Minute
-	}
+	cfg.Every = cmp.Or(cfg.Every, time.Minute)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -121,7 +119,7 @@ func (t *Table) Add(host string, domain uint64, slug []byte) {
 		heap.Push(byRank{t}, n)
 		return
 	}
-	n := t.sketch.add(hash)
+	n := t.sketch.countSlug(hash)
 	if least := &t.slots[t.order[0]]; n > least.rank {
 		t.sketch.forget(hash)
 		delete(t.index, least.hash)
@@ -274,14 +272,14 @@ func (s *sketch) places(hash uint64) (a, b *cell, print uint32) {
 	return &s[0][hash%cells], &s[1][hash>>13%cells], uint32(hash >> 32)
 }
 
-// add counts a slug and returns its estimate, at least 1.
-func (s *sketch) add(hash uint64) uint32 {
+// countSlug counts a slug and returns its estimate, at least 1.
+func (s *sketch) countSlug(hash uint64) uint32 {
 	a, b, print := s.places(hash)
-	return max(a.add(print), b.add(print), 1)
+	return max(a.countPrint(print), b.countPrint(print), 1)
 }
 
-// add counts a fingerprint and returns its count, or 0 if the cell belongs to another one.
-func (c *cell) add(print uint32) uint32 {
+// countPrint counts a fingerprint and returns its count, or 0 if the cell belongs to another one.
+func (c *cell) countPrint(print uint32) uint32 {
 	switch {
 	case c.count == 0:
 		*c = cell{print, 1}

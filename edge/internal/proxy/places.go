@@ -15,8 +15,8 @@ type places struct {
 
 func newPlaces(most, each int) places { return places{most: most, clients: conns.NewQuota(each)} }
 
-// take takes a place for a client. It returns 0, or the status with which to reject the request.
-func (p *places) take(from netip.Addr) int {
+// acquire takes a place for a client. It returns 0, or the status with which to reject the request.
+func (p *places) acquire(from netip.Addr) int {
 	if !p.clients.Take(from) {
 		return fasthttp.StatusTooManyRequests
 	}
@@ -28,7 +28,7 @@ func (p *places) take(from netip.Addr) int {
 	return 0
 }
 
-func (p *places) leave(from netip.Addr) {
+func (p *places) release(from netip.Addr) {
 	p.taken--
 	p.clients.Release(from)
 }

@@ -7,6 +7,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -111,9 +112,7 @@ func New(cfg Config) (*Proxy, error) {
 	if cfg.Patience <= 0 {
 		cfg.Patience = 60 * time.Second
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	p := &Proxy{cfg: cfg, all: newPlaces(cfg.MaxInFlight, cfg.MaxPerClient), uploads: newPlaces(cfg.MaxUploads, max(cfg.MaxUploads/4, 1))}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.transport = &http.Transport{
@@ -177,7 +176,7 @@ func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, from netip.Addr) {
 			return
 		}
 	}
-	if status := p.enter(x); status != 0 {
+	if status := p.acquirePlaces(x); status != 0 {
 		x.cancel()
 		if x.body != nil && !x.body.done.Load() {
 			ctx.SetConnectionClose()
@@ -204,17 +203,17 @@ func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, from netip.Addr) {
 	x.respond(ctx, resp)
 }
 
-// enter takes a place for a request, and one for its body if that is still arriving. It returns 0, or the status with
-// which to reject the request. After 0, the caller must call leave.
-func (p *Proxy) enter(x *exchange) int {
+// acquirePlaces takes a place for a request, and one for its body if that is still arriving. It returns 0, or the status with
+// which to reject the request. After 0, the caller must call releasePlaces.
+func (p *Proxy) acquirePlaces(x *exchange) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if status := p.all.take(x.from); status != 0 {
+	if status := p.all.acquire(x.from); status != 0 {
 		return status
 	}
 	if x.body != nil && !x.body.done.Load() {
-		if status := p.uploads.take(x.from); status != 0 {
-			p.all.leave(x.from)
+		if status := p.uploads.acquire(x.from); status != 0 {
+			p.all.release(x.from)
 			return status
 		}
 		x.uploads = true
@@ -222,12 +221,12 @@ func (p *Proxy) enter(x *exchange) int {
 	return 0
 }
 
-func (p *Proxy) leave(x *exchange) {
+func (p *Proxy) releasePlaces(x *exchange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.all.leave(x.from)
+	p.all.release(x.from)
 	if x.uploads {
-		p.uploads.leave(x.from)
+		p.uploads.release(x.from)
 	}
 }
 
@@ -312,7 +311,7 @@ func (x *exchange) end() {
 			x.body.shut()
 		}
 		x.proxy.inFlight.Add(-1)
-		x.proxy.leave(x)
+		x.proxy.releasePlaces(x)
 	})
 }
 

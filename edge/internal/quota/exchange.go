@@ -162,7 +162,7 @@ func (t *Table) exchange(ctx context.Context) (active, more bool, err error) {
 		t.index.Load().all(t.enqueue)
 	}
 	t.after = answer.Next
-	t.apply(answer)
+	t.applyTotals(answer)
 	if !answer.More {
 		t.learned = true
 		t.meet(fleet{uint32(answer.Edges), uint32(answer.Rank)})
@@ -201,14 +201,14 @@ func (t *Table) collect() ([]*counter, []limit.Count) {
 	return counters, counts
 }
 
-// apply stores the clicks of other edges.
-func (t *Table) apply(a limit.Answer) {
+// applyTotals stores the clicks of other edges.
+func (t *Table) applyTotals(a limit.Answer) {
 	for _, total := range a.Totals {
 		num, since := total.Link, uint64(total.Since)
 		c := t.index.Load().find(num, since)
 		if c == nil {
 			var err error
-			if c, err = t.add(num, since); err != nil {
+			if c, err = t.addLink(num, since); err != nil {
 				return // logged; the edge asks again after its next start
 			}
 		}
@@ -286,7 +286,7 @@ func (t *Table) sweep() {
 	}
 	x := newIndex(len(kept))
 	for _, c := range kept {
-		x.add(c)
+		x.insertCounter(c)
 	}
 	t.index.Store(x)
 	for _, c := range gone {

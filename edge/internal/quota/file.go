@@ -94,8 +94,8 @@ type file struct {
 	chunks [][]byte
 }
 
-// open opens the file in a folder, or creates it. A damaged file gives errDamaged.
-func open(dir string) (*file, error) {
+// openFile opens the file in a folder, or creates it. A damaged file gives errDamaged.
+func openFile(dir string) (*file, error) {
 	path := filepath.Join(dir, fileName)
 	f, err := os.OpenFile(path, os.O_RDWR, 0o600)
 	if errors.Is(err, os.ErrNotExist) {
@@ -189,8 +189,8 @@ func (s *slot) valid(file uint64) bool {
 	return true
 }
 
-// take brings a free slot into use.
-func (s *slot) take(file, num, since uint64) {
+// occupy brings a free slot into use.
+func (s *slot) occupy(file, num, since uint64) {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails
 	n := binary.LittleEndian.Uint64(id[:])

@@ -117,7 +117,7 @@ func (x *index) find(num, since uint64) *counter {
 	}
 }
 
-func (x *index) add(c *counter) {
+func (x *index) insertCounter(c *counter) {
 	mask := uint64(len(x.places) - 1)
 	i := mix(c.num ^ c.since<<20)
 	for x.places[i&mask].Load() != nil {
@@ -143,11 +143,11 @@ func Open(cfg Config) (*Table, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open the counters of limited links: %w", err)
 	}
-	q, err := open(cfg.Dir)
+	q, err := openFile(cfg.Dir)
 	if errors.Is(err, errDamaged) {
 		cfg.Logger.Error("limit counters damaged", "error", err, "effect", "counts since the last exchange are lost")
 		if err = setAside(cfg.Dir); err == nil {
-			q, err = open(cfg.Dir)
+			q, err = openFile(cfg.Dir)
 		}
 	}
 	if err != nil {
@@ -168,7 +168,7 @@ func Open(cfg Config) (*Table, error) {
 				continue
 			}
 			c := &counter{slot: s, num: s.num, since: s.since, seal: s.seal}
-			x.add(c)
+			x.insertCounter(c)
 			if own, _ := c.own(); own != c.sent() {
 				t.enqueue(c)
 			}
@@ -214,8 +214,8 @@ func (t *Table) Take(num uint64, l link.Limit) Verdict {
 	for {
 		if c == nil {
 			var err error
-			if c, err = t.add(num, uint64(l.Since)); err != nil {
-				return t.count(Unknown)
+			if c, err = t.addLink(num, uint64(l.Since)); err != nil {
+				return t.countVerdict(Unknown)
 			}
 		}
 		bound, known := t.bound(c, num, l.Clicks)
@@ -226,17 +226,17 @@ func (t *Table) Take(num uint64, l link.Limit) Verdict {
 		case own < bound && own < maxCount:
 			if atomic.CompareAndSwapUint64(&c.slot.own, before, word(c.seal, own+1, placeOwn)) {
 				t.note(c)
-				return t.count(Granted)
+				return t.countVerdict(Granted)
 			}
 		case known:
-			return t.count(Spent)
+			return t.countVerdict(Spent)
 		default:
-			return t.count(Unknown)
+			return t.countVerdict(Unknown)
 		}
 	}
 }
 
-func (t *Table) count(v Verdict) Verdict {
+func (t *Table) countVerdict(v Verdict) Verdict {
 	switch v {
 	case Granted:
 		t.granted.Add(1)
@@ -339,8 +339,8 @@ func (t *Table) wake() {
 	}
 }
 
-// add returns the counter of a link, and creates it if there is none.
-func (t *Table) add(num, since uint64) (*counter, error) {
+// addLink returns the counter of a link, and creates it if there is none.
+func (t *Table) addLink(num, since uint64) (*counter, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	x := t.index.Load()
@@ -359,14 +359,14 @@ func (t *Table) add(num, since uint64) (*counter, error) {
 	}
 	s := t.free[len(t.free)-1]
 	t.free = t.free[:len(t.free)-1]
-	s.take(t.file.id, num, since)
+	s.occupy(t.file.id, num, since)
 	c := &counter{slot: s, num: num, since: since, seal: s.seal}
 	if 2*(x.used+1) > len(x.places) {
 		grown := newIndex(2 * (x.used + 1))
-		x.all(grown.add)
+		x.all(grown.insertCounter)
 		x = grown
 	}
-	x.add(c)
+	x.insertCounter(c)
 	t.index.Store(x)
 	return c, nil
 }

@@ -56,7 +56,7 @@ func (l *Limiter) TakeMany(ip netip.Addr, n int, now time.Time) (wait time.Durat
 		return 0
 	}
 	key := client.Key(ip).As16()
-	return l.take(maphash.Bytes(l.seed, key[:]), n, now)
+	return l.takeTokens(maphash.Bytes(l.seed, key[:]), n, now)
 }
 
 // TakeKey is TakeMany for the holder of a key instead of a client.
@@ -64,10 +64,10 @@ func (l *Limiter) TakeKey(key string, n int, now time.Time) (wait time.Duration)
 	if l == nil {
 		return 0
 	}
-	return l.take(maphash.String(l.seed, key), n, now)
+	return l.takeTokens(maphash.String(l.seed, key), n, now)
 }
 
-func (l *Limiter) take(hash uint64, n int, now time.Time) (wait time.Duration) {
+func (l *Limiter) takeTokens(hash uint64, n int, now time.Time) (wait time.Duration) {
 	at, set := now.UnixNano(), hash%sets
 	lock := &l.locks[set%stripes]
 	lock.Lock()

@@ -8,6 +8,7 @@
 package ship
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,27 +41,13 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Linger == 0 {
-		c.Linger = 25 * time.Millisecond
-	}
-	if c.Unwatched == 0 {
-		c.Unwatched = 500 * time.Millisecond
-	}
-	if c.BatchEvents == 0 {
-		c.BatchEvents = 10_000
-	}
-	if c.BatchBytes == 0 {
-		c.BatchBytes = 1_000_000
-	}
-	if c.RetryFirst == 0 {
-		c.RetryFirst = 50 * time.Millisecond
-	}
-	if c.RetryMost == 0 {
-		c.RetryMost = 5 * time.Second
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Linger = cmp.Or(c.Linger, 25*time.Millisecond)
+	c.Unwatched = cmp.Or(c.Unwatched, 500*time.Millisecond)
+	c.BatchEvents = cmp.Or(c.BatchEvents, 10_000)
+	c.BatchBytes = cmp.Or(c.BatchBytes, 1_000_000)
+	c.RetryFirst = cmp.Or(c.RetryFirst, 50*time.Millisecond)
+	c.RetryMost = cmp.Or(c.RetryMost, 5*time.Second)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c
 }
 

@@ -196,7 +196,7 @@ func (l *lane) roll() bool {
 		l.full = true
 		l.sealCurrent()
 	}
-	g := l.take()
+	g := l.nextSegment()
 	if g == nil {
 		l.shed = true
 		return false
@@ -226,8 +226,8 @@ func (l *lane) roll() bool {
 	return !l.retire
 }
 
-// take returns the prepared segment, or nil.
-func (l *lane) take() *segment {
+// nextSegment returns the prepared segment, or nil.
+func (l *lane) nextSegment() *segment {
 	select {
 	case g := <-l.next:
 		return g

@@ -46,14 +46,14 @@ var (
 
 func newReader(s *Spool, l *lane, streams []*stream) *Reader {
 	r := &Reader{spool: s, live: l, streams: streams}
-	r.begin()
+	r.rewind()
 	return r
 }
 
-// begin moves the reader to the first number of its current stream that was not acknowledged.
-func (r *Reader) begin() {
+// rewind moves the reader to the first number of its current stream that was not acknowledged.
+func (r *Reader) rewind() {
 	st := r.streams[r.current]
-	r.place.leave()
+	r.place.closeSegment()
 	r.place = place{st: st, walk: r.place.walk, next: max(st.acked.Load()+1, st.base())}
 }
 
@@ -126,7 +126,7 @@ func (r *Reader) Next(maxEvents, maxBytes int) *click.Batch {
 		}
 		st.done.Store(true)
 		r.current++
-		r.begin()
+		r.rewind()
 	}
 }
 
@@ -158,7 +158,7 @@ func (r *Reader) room(bytes, maxEvents, maxBytes int) bool {
 	return r.batch.Count == 0 || r.batch.Count < maxEvents && len(r.records)+bytes <= maxBytes
 }
 
-func (r *Reader) take(payload []byte) {
+func (r *Reader) appendRecord(payload []byte) {
 	r.records = append(r.records, payload...)
 	r.batch.Records = r.records
 	r.batch.Count++
@@ -195,7 +195,7 @@ func (r *Reader) fill(maxEvents, maxBytes int) bool {
 		if r.batch.Count == 0 {
 			r.start(p.st.lane, rec.seq, false)
 		}
-		r.take(rec.payload)
+		r.appendRecord(rec.payload)
 		p.pass(rec)
 	}
 }
@@ -214,7 +214,7 @@ func (r *Reader) mark(from, to uint64) {
 		r.spool.log.Error("clicks missing from spool", "epoch", st.lane.Epoch, "lane", st.lane.Lane, "from", from, "to", to)
 	}
 	r.start(st.lane, to, false)
-	r.take(click.AppendRecord(nil, &marker))
+	r.appendRecord(click.AppendRecord(nil, &marker))
 	r.place.next = to + 1
 }
 
@@ -290,10 +290,10 @@ func (r *Reader) fillRepair(maxEvents, maxBytes int) bool {
 			if r.batch.Count == 0 {
 				r.start(order.st.lane, rec.seq, true)
 			}
-			r.take(rec.payload)
+			r.appendRecord(rec.payload)
 			p.pass(rec)
 		}
-		p.leave()
+		p.closeSegment()
 		*p = place{}
 		r.mu.Lock()
 		r.repairs = r.repairs[1:]
@@ -306,6 +306,6 @@ func (r *Reader) fillRepair(maxEvents, maxBytes int) bool {
 
 // close closes the files.
 func (r *Reader) close() {
-	r.place.leave()
-	r.redo.leave()
+	r.place.closeSegment()
+	r.redo.closeSegment()
 }

@@ -155,7 +155,7 @@ func (g *segment) survey(f *os.File, size int64) (blind bool) {
 		r, ok := w.record(off)
 		if !ok || r.seq <= g.last.Load() {
 			var found bool
-			if r, _, found = w.find(off, g.last.Load()); !found {
+			if r, _, found = w.findRecord(off, g.last.Load()); !found {
 				return w.blind
 			}
 			g.damaged.Store(true)

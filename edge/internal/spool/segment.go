@@ -273,8 +273,8 @@ func (w *walker) record(off int64) (record, bool) {
 	}, true
 }
 
-// find returns the first valid record at or after off whose number is above after, and its offset.
-func (w *walker) find(off int64, after uint64) (record, int64, bool) {
+// findRecord returns the first valid record at or after off whose number is above after, and its offset.
+func (w *walker) findRecord(off int64, after uint64) (record, int64, bool) {
 	const stride = 64 << 10
 	for off < w.limit {
 		chunk := w.bytes(off, stride)

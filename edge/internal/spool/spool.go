@@ -21,6 +21,7 @@
 package spool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,34 +82,18 @@ const (
 )
 
 func (c Config) withDefaults() Config {
-	if c.SegmentBytes == 0 {
-		c.SegmentBytes = defaultSegmentBytes
-	}
-	if c.CapBytes == 0 {
-		c.CapBytes = defaultCapBytes
-	}
+	c.SegmentBytes = cmp.Or(c.SegmentBytes, defaultSegmentBytes)
+	c.CapBytes = cmp.Or(c.CapBytes, defaultCapBytes)
 	if c.Lanes == 0 {
 		// Half of the cap, because each lane reserves two segments, and full ones must fit as well.
 		c.Lanes = max(1, min(runtime.GOMAXPROCS(0), maxLanes, int(c.CapBytes/2/(2*c.SegmentBytes))))
 	}
-	if c.MinFreePercent == 0 {
-		c.MinFreePercent = defaultMinFree
-	}
-	if c.Sync == "" {
-		c.Sync = SyncInterval
-	}
-	if c.SyncEvery == 0 {
-		c.SyncEvery = defaultSyncEvery
-	}
-	if c.RetainFor == 0 {
-		c.RetainFor = defaultRetainFor
-	}
-	if c.RetainBytes == 0 {
-		c.RetainBytes = c.CapBytes / 4
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.MinFreePercent = cmp.Or(c.MinFreePercent, defaultMinFree)
+	c.Sync = cmp.Or(c.Sync, SyncInterval)
+	c.SyncEvery = cmp.Or(c.SyncEvery, defaultSyncEvery)
+	c.RetainFor = cmp.Or(c.RetainFor, defaultRetainFor)
+	c.RetainBytes = cmp.Or(c.RetainBytes, c.CapBytes/4)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	c.SegmentBytes = (c.SegmentBytes + headerSize - 1) &^ (headerSize - 1)
 	return c
 }
@@ -255,7 +240,7 @@ func (s *Spool) stub(l *lane) *segment {
 	if err == nil {
 		l.wanted++
 		s.bytes.Add(headerSize)
-		l.stream.add(g)
+		l.stream.addSegment(g)
 	} else {
 		g = newSegment(id, "")
 		g.mem = make([]byte, headerSize)

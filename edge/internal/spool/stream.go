@@ -48,7 +48,7 @@ func (st *stream) after(index uint64) *segment {
 	return nil
 }
 
-func (st *stream) add(g *segment) {
+func (st *stream) addSegment(g *segment) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.segments = append(st.segments, g)
@@ -118,9 +118,9 @@ type place struct {
 	next uint64 // the next expected number
 }
 
-// enter opens the segment. If that fails, all its records count as missing.
-func (p *place) enter(g *segment) {
-	p.leave()
+// openSegment opens the segment. If that fails, all its records count as missing.
+func (p *place) openSegment(g *segment) {
+	p.closeSegment()
 	p.seg, p.off = g, headerSize
 	p.walk.src, p.walk.salt, p.walk.limit = noBytes{}, g.salted, 0
 	p.walk.at, p.walk.window = 0, p.walk.window[:0]
@@ -130,8 +130,8 @@ func (p *place) enter(g *segment) {
 	}
 }
 
-// leave closes the segment and moves the place to the beginning of the next one.
-func (p *place) leave() {
+// closeSegment closes the segment and moves the place to the beginning of the next one.
+func (p *place) closeSegment() {
 	if p.file != nil {
 		p.file.Close()
 		p.file = nil
@@ -161,7 +161,7 @@ func (p *place) peek() (r record, done bool) {
 				p.from = g.index + 1
 				continue
 			}
-			p.enter(g)
+			p.openSegment(g)
 		}
 		sealed := p.seg.sealed.Load() // before end, which is final only once sealed is set
 		p.walk.limit = p.seg.end.Load()
@@ -169,7 +169,7 @@ func (p *place) peek() (r record, done bool) {
 			r, ok := p.walk.record(p.off)
 			if !ok {
 				p.seg.damaged.Store(true)
-				r, p.off, ok = p.walk.find(p.off, p.next-1)
+				r, p.off, ok = p.walk.findRecord(p.off, p.next-1)
 				if !ok {
 					break
 				}
@@ -182,7 +182,7 @@ func (p *place) peek() (r record, done bool) {
 		if !sealed {
 			return record{}, true
 		}
-		p.leave()
+		p.closeSegment()
 	}
 }
 

@@ -108,7 +108,7 @@ func (s *Spool) prepare(l *lane) error {
 				l.wanted++
 				s.bytes.Add(g.size.Load())
 				populate(g.mem[:min(int64(len(g.mem)), minAhead)])
-				l.stream.add(g)
+				l.stream.addSegment(g)
 				l.next <- g
 				return nil
 			}

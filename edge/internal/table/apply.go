@@ -41,7 +41,7 @@ func (t *Table) ApplyAll(deltas []snapshot.Delta) (applied int, err error) {
 			p.commit()
 			p = t.draft()
 		}
-		if err = p.add(&deltas[i]); err != nil {
+		if err = p.addDelta(&deltas[i]); err != nil {
 			break
 		}
 		applied++
@@ -90,8 +90,8 @@ func (p *draft) at(slug string) (num, revision uint64, ok bool) {
 	return e.num, e.revision, ok
 }
 
-// add adds one delta to the draft. On an error the draft is unchanged.
-func (p *draft) add(d *snapshot.Delta) error {
+// addDelta adds one delta to the draft. On an error the draft is unchanged.
+func (p *draft) addDelta(d *snapshot.Delta) error {
 	for i := range d.Upserts {
 		if err := checkable(&d.Upserts[i]); err != nil {
 			return err
@@ -165,7 +165,7 @@ func (t *Table) changed(changes map[string]*link.Record, before *version) *store
 			}
 			entry = x.append(entry[:0], &serve, &chooser)
 		}
-		copy(a.take(len(entry)), entry)
+		copy(a.allocate(len(entry)), entry)
 	}
 	s, err := a.store(t.seed)
 	if err != nil {

@@ -105,31 +105,31 @@ func (i *Image) Write(to io.Writer, bond []byte) error {
 	err := i.each(func(b []byte) error {
 		links++
 		if w.size > 0 && w.size+len(b) > chunkMax {
-			w.close()
+			w.endSection()
 		}
-		return w.add(b)
+		return w.writeSection(b)
 	})
 	if err != nil {
 		return err
 	}
 	if w.size > 0 {
-		w.close()
+		w.endSection()
 	}
 	sections := len(w.table) / imageSection
 	wire := rule.AppendZones(nil)
-	if err := errors.Join(w.add(binary.AppendUvarint(nil, uint64(len(wire)))), w.add(wire)); err != nil {
+	if err := errors.Join(w.writeSection(binary.AppendUvarint(nil, uint64(len(wire)))), w.writeSection(wire)); err != nil {
 		return err
 	}
 	for _, r := range i.aside {
 		wire = snapshot.AppendRecord(wire[:0], &r)
-		if err := errors.Join(w.add(binary.AppendUvarint(nil, uint64(len(wire)))), w.add(wire)); err != nil {
+		if err := errors.Join(w.writeSection(binary.AppendUvarint(nil, uint64(len(wire)))), w.writeSection(wire)); err != nil {
 			return err
 		}
 	}
 	if w.size > asideMax {
 		return errors.New("table: too many links are set aside for an image")
 	}
-	w.close()
+	w.endSection()
 
 	v := i.version
 	end := w.table
@@ -154,15 +154,15 @@ type imageWriter struct {
 	sum   uint32
 }
 
-func (w *imageWriter) add(b []byte) error {
+func (w *imageWriter) writeSection(b []byte) error {
 	w.size += len(b)
 	w.sum = crc32.Update(w.sum, castagnoli, b)
 	_, err := w.out.Write(b)
 	return err
 }
 
-// close ends a section.
-func (w *imageWriter) close() {
+// endSection ends a section.
+func (w *imageWriter) endSection() {
 	w.table = binary.LittleEndian.AppendUint32(w.table, uint32(w.size))
 	w.table = binary.LittleEndian.AppendUint32(w.table, w.sum)
 	w.size, w.sum = 0, 0

@@ -44,7 +44,7 @@ func (b *Builder) Add(r *link.Record) error {
 		return nil
 	}
 	serve, chooser, _ := b.table.usable(r, nil) // without rules, nothing can be at fault
-	b.add(&serve, &chooser)
+	b.addCompiled(&serve, &chooser)
 	return nil
 }
 
@@ -54,9 +54,9 @@ func (b *Builder) Len() int { return b.arena.count + len(b.pending) }
 // StateHash returns the fingerprint of the links added so far.
 func (b *Builder) StateHash() snapshot.StateHash { return b.hash }
 
-func (b *Builder) add(r *link.Record, c *decision.Chooser) {
+func (b *Builder) addCompiled(r *link.Record, c *decision.Chooser) {
 	b.entry = b.encoder.append(b.entry[:0], r, c)
-	copy(b.arena.take(len(b.entry)), b.entry)
+	copy(b.arena.allocate(len(b.entry)), b.entry)
 }
 
 // compile compiles the rules of the pending links and adds the links.
@@ -79,7 +79,7 @@ func (b *Builder) compile() {
 		if why[i] != nil {
 			b.aside[serve[i].Key] = aside{b.pending[i], why[i]}
 		}
-		b.add(&serve[i], &choosers[i])
+		b.addCompiled(&serve[i], &choosers[i])
 	}
 	clear(b.pending)
 	b.pending = b.pending[:0]

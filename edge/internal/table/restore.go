@@ -50,7 +50,7 @@ func (t *Table) Restore(r io.ReaderAt, size int64, bond []byte) error {
 		group.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(parts)); i = next.Add(1) - 1 {
 				if !failed.Load() {
-					read[i].read(r, parts[i])
+					read[i].readPart(r, parts[i])
 				}
 				close(read[i].done)
 			}
@@ -70,7 +70,7 @@ func (t *Table) Restore(r io.ReaderAt, size int64, bond []byte) error {
 		if err == nil {
 			hash.Join(s.hash)
 			set.store.chunks[i] = s.chunk
-			if err = set.add(i); err != nil {
+			if err = set.addChunk(i); err != nil {
 				err = fmt.Errorf("%w: %w", ErrImage, err)
 			}
 		}
@@ -105,7 +105,7 @@ type section struct {
 	err   error
 }
 
-func (s *section) read(r io.ReaderAt, part imagePart) {
+func (s *section) readPart(r io.ReaderAt, part imagePart) {
 	s.chunk = newChunk(part.size)[:part.size]
 	if s.err = readAt(r, s.chunk, part.at); s.err != nil {
 		return

@@ -82,8 +82,8 @@ type arena struct {
 	count  int
 }
 
-// take allocates n bytes for one link, which the caller fills.
-func (a *arena) take(n int) []byte {
+// allocate allocates n bytes for one link, which the caller fills.
+func (a *arena) allocate(n int) []byte {
 	a.count++
 	last := len(a.chunks) - 1
 	if last < 0 || cap(a.chunks[last])-len(a.chunks[last]) < n {
@@ -115,7 +115,7 @@ func (a *arena) store(seed maphash.Seed) (*store, error) {
 	}
 	x := newIndexing(seed, a.chunks, a.count)
 	for number := range a.chunks {
-		if err := x.add(number); err != nil {
+		if err := x.addChunk(number); err != nil {
 			return nil, err
 		}
 	}
@@ -142,8 +142,8 @@ func newIndexing(seed maphash.Seed, chunks [][]byte, links int) *indexing {
 	return x
 }
 
-// add adds the links of one chunk. A duplicate slug is an error.
-func (x *indexing) add(number int) error {
+// addChunk adds the links of one chunk. A duplicate slug is an error.
+func (x *indexing) addChunk(number int) error {
 	chunk := x.store.chunks[number]
 	for at := 0; at < len(chunk); {
 		b := chunk[at:]

@@ -27,6 +27,7 @@
 package table
 
 import (
+	"cmp"
 	"hash/maphash"
 	"math/bits"
 	"runtime"
@@ -83,12 +84,8 @@ type version struct {
 
 // New returns an empty table. Call Close to stop the goroutines of its cache.
 func New(cfg Config) (*Table, error) {
-	if cfg.Zone == nil {
-		cfg.Zone = time.UTC
-	}
-	if cfg.PlanBytes == 0 {
-		cfg.PlanBytes = 128 << 20
-	}
+	cfg.Zone = cmp.Or(cfg.Zone, time.UTC)
+	cfg.PlanBytes = cmp.Or(cfg.PlanBytes, 128<<20)
 	plans, err := newPlanCache(cfg.PlanBytes)
 	if err != nil {
 		return nil, err
@@ -234,7 +231,7 @@ func merge(layers []*store, seed maphash.Seed, keepTombstones bool) *store {
 	var a arena
 	_ = survivors(layers, seed, func(b []byte) error { // fn returns no errors
 		if keepTombstones || !isTombstone(b) {
-			copy(a.take(len(b)), b)
+			copy(a.allocate(len(b)), b)
 		}
 		return nil
 	})

@@ -35,7 +35,7 @@ func (k *Kit) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			if !errors.As(err, &refused) {
 				return err
 			}
-			if err := k.take(c, caller, LimitDefault); err != nil {
+			if err := k.chargeLimit(c, caller, LimitDefault); err != nil {
 				return err
 			}
 			if byCookie && refused.Kind == problem.Unauthorized {
@@ -92,7 +92,7 @@ func (k *Kit) admitAnyone(c echo.Context, e *Endpoint, next echo.HandlerFunc) er
 			return err
 		}
 	}
-	if err := k.take(c, addressKey(c.RealIP()), limit); err != nil {
+	if err := k.chargeLimit(c, addressKey(c.RealIP()), limit); err != nil {
 		return err
 	}
 	if err := checkAddress(r); err != nil {
@@ -136,9 +136,9 @@ const teamsFactor = 3
 // work in another. A second, larger count limits the workspaces of teams together, because a user can have many.
 func (k *Kit) takeOf(c echo.Context, p auth.Principal, name LimitName) error {
 	if p.Workspace.Num == p.UserNum {
-		return k.take(c, p.UserID, name)
+		return k.chargeLimit(c, p.UserID, name)
 	}
-	if err := k.take(c, p.UserID+" "+p.Workspace.ID, name); err != nil {
+	if err := k.chargeLimit(c, p.UserID+" "+p.Workspace.ID, name); err != nil {
 		return err
 	}
 	return k.takeOne(c, p.UserID+" teams", name, teamsFactor)

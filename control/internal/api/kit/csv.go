@@ -13,6 +13,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/imports"
 	"github.com/shortline/shortline/control/internal/platform/spreadsheet"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // LineFeeds makes all ends of lines in a cell equal. A csv.Writer with UseCRLF leaves out other carriage returns.
@@ -71,10 +72,7 @@ func cell(v any) string {
 	case string:
 		return spreadsheet.Inert(LineFeeds.Replace(v))
 	case []any:
-		texts := make([]string, len(v))
-		for i, member := range v {
-			texts[i] = fmt.Sprint(member)
-		}
+		texts := each.Of(v, func(member any) string { return fmt.Sprint(member) })
 		return spreadsheet.Inert(imports.JoinTags(texts))
 	}
 	return fmt.Sprint(v) // a number or a boolean

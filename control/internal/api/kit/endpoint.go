@@ -60,6 +60,13 @@ type Endpoint struct {
 	selects *selection   // of the response to a GET; nil if it has no fields to select
 }
 
+// Under returns a function that declares the endpoints of a resource, whose paths begin with root.
+func Under(root, tag string) func(method, path, id, summary string) Endpoint {
+	return func(method, path, id, summary string) Endpoint {
+		return Endpoint{Method: method, Path: root + path, ID: id, Summary: summary, Tag: tag}
+	}
+}
+
 // About adds the description. An alias says that it is the same as another endpoint, and is deprecated.
 func (e Endpoint) About(text string) Endpoint {
 	e.about = text

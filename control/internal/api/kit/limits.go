@@ -146,9 +146,9 @@ func (l *limiter) sweep(now int64) {
 	}
 }
 
-// take counts the request against one limit of the caller, adds the state of the limit to the response headers, and
+// chargeLimit counts the request against one limit of the caller, adds the state of the limit to the response headers, and
 // refuses the request if the limit is exceeded.
-func (k *Kit) take(c echo.Context, caller string, name LimitName) error {
+func (k *Kit) chargeLimit(c echo.Context, caller string, name LimitName) error {
 	return k.takeOne(c, caller, name, 1)
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // SchemaPrefix begins the references to schemas of the document.
@@ -134,11 +136,7 @@ func copySchemas(list []*huma.Schema) (copies []*huma.Schema) {
 
 // Enum returns a closed set of values for a schema.
 func Enum[T any](list ...T) []any {
-	values := make([]any, len(list))
-	for i, v := range list {
-		values[i] = v
-	}
-	return values
+	return each.Of(list, func(v T) any { return v })
 }
 
 // Schemas declares schemas that no struct has, by their names.

@@ -1,5 +1,12 @@
 package kit
 
+import (
+	"context"
+
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/shared/each"
+)
+
 // Body is a response with a JSON body.
 type Body[T any] struct{ Body T }
 
@@ -36,18 +43,17 @@ func RespondPage[From, To any](p Paging, def int, of func(From) To) func([]From,
 
 // EachOf returns a function that converts every row.
 func EachOf[From, To any](of func(From) To) func([]From) []To {
-	return func(rows []From) []To {
-		out := make([]To, len(rows))
-		for i, r := range rows {
-			out[i] = of(r)
-		}
-		return out
-	}
+	return func(rows []From) []To { return each.Of(rows, of) }
 }
 
 // ByID is embedded in requests about one object.
 type ByID struct {
 	ID string `path:"id" doc:"A UUID."`
+}
+
+// Delete makes the handler of a function that deletes an object.
+func Delete(f func(ctx context.Context, p auth.Principal, id string) error) func(context.Context, *ByID) (*NoContent, error) {
+	return func(ctx context.Context, in *ByID) (*NoContent, error) { return nil, f(ctx, Principal(ctx), in.ID) }
 }
 
 // NoContent is a response without a body.

@@ -65,9 +65,7 @@ var bundleResource = kit.Resource{
 }
 
 func (s *server) registerBundles() {
-	declare := func(method, path, id, summary string) kit.Endpoint {
-		return kit.Endpoint{Method: method, Path: "/api/bundles" + path, ID: id, Summary: summary, Tag: "Bundles"}
-	}
+	declare := kit.Under("/api/bundles", "Bundles")
 	conditional := func(method, path, id, summary string) kit.Endpoint {
 		e := declare(method, path, id, summary)
 		e.Conditional = true
@@ -88,9 +86,7 @@ func (s *server) registerBundles() {
 		Example(`{"name":"Launch day","color":"#10B981"}`), s.updateBundle)
 	kit.Handle(s.Kit, conditional(http.MethodDelete, "/{id}", "deleteBundle", "Delete a bundle; its links stay").
 		About("Deletes only the bundle. The links and their clicks stay."),
-		func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
-			return nil, s.Bundles.Delete(ctx, kit.Principal(ctx), in.ID)
-		})
+		kit.Delete(s.Bundles.Delete))
 	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/archive", "archiveBundle", "Archive a bundle, which hides it from lists").
 		About("Hides the bundle from lists. Its data is kept, and its links keep working."),
 		func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Bundle], error) {
@@ -183,7 +179,7 @@ func (s *server) addToBundle(ctx context.Context, in *struct {
 		URLID kit.Opt[string] `json:"urlId" required:"true"`
 	}
 }) (*kit.Versioned[Bundle], error) {
-	return s.respondBundle(s.Bundles.Add(ctx, kit.Principal(ctx), in.ID, in.Body.URLID.Value))
+	return s.respondBundle(s.Bundles.AddLink(ctx, kit.Principal(ctx), in.ID, in.Body.URLID.Value))
 }
 
 func (s *server) addManyToBundle(ctx context.Context, in *struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/domains/hostname"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Domain is a host name under which a workspace has links of its own.
@@ -104,10 +105,7 @@ const (
 
 // domainsOf converts domains for their owners.
 func (s *server) domainsOf(ctx context.Context, list []store.Domain) ([]Domain, error) {
-	nums := make([]uint64, len(list))
-	for i := range list {
-		nums[i] = list[i].Workspace
-	}
+	nums := each.At(list, func(d *store.Domain) uint64 { return d.Workspace })
 	spaces, err := s.Store.WorkspaceIDs(ctx, nums)
 	if err != nil {
 		return nil, err
@@ -230,9 +228,7 @@ func (s *server) registerDomains() {
 	s.registerCertificates()
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteDomain", "Delete a domain without links").
 		About("Deletes a domain that has no links. Edges stop serving it within seconds.").Fails(http.StatusConflict),
-		func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
-			return nil, s.Domains.Delete(ctx, kit.Principal(ctx), in.ID)
-		})
+		kit.Delete(s.Domains.Delete))
 }
 
 func (s *server) registerSuspensions() {
@@ -278,7 +274,5 @@ func (s *server) registerCertificates() {
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}/certificate", "deleteCertificate", "Delete an uploaded certificate").
 		About("If the service orders certificates, the uploaded one stays in use until there is another one; otherwise the domain has no TLS "+
 			"from now on. Without an uploaded certificate nothing changes."),
-		func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
-			return nil, s.Domains.RemoveUpload(ctx, kit.Principal(ctx), in.ID)
-		})
+		kit.Delete(s.Domains.RemoveUpload))
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/spreadsheet"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // importTime limits an upload and a dry run.
@@ -52,9 +53,7 @@ func (s *server) registerImports() {
 		})
 	kit.Handle(s.Kit, importEndpoint(http.MethodDelete, "/{id}", "deleteImport", "Delete an import; its links stay").
 		About("Deletes the import and its file. A running import gets 409.").Fails(http.StatusConflict),
-		func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
-			return nil, s.Imports.Delete(ctx, kit.Principal(ctx), in.ID)
-		})
+		kit.Delete(s.Imports.Delete))
 	preview := importEndpoint(http.MethodPost, "/{id}/dry-run", "previewImport", "Check all rows of an import and change nothing").
 		About("Checks every row like a new link, and its slug and externalId against the file and the saved links. It does not ask the " +
 			"operator's check service. An import that was started gets 409.").
@@ -132,11 +131,7 @@ func (s *server) previewImport(ctx context.Context, in *importPlanIn) (*kit.Body
 		return nil, err
 	}
 	told := func(list []store.ImportProblem) []ImportProblem {
-		out := make([]ImportProblem, len(list))
-		for i := range list {
-			out[i] = importProblemOf(list[i])
-		}
-		return out
+		return each.At(list, func(i *store.ImportProblem) ImportProblem { return importProblemOf(*i) })
 	}
 	return kit.NewBody(ImportPreview{p.Rows, p.Create, p.Update, p.Skip, p.Rename, p.Errors, told(p.Problems), told(p.Warnings)}), nil
 }

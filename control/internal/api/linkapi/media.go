@@ -81,7 +81,7 @@ func (s *server) uploadImage(c echo.Context) error {
 	r := c.Request()
 	ctx := r.Context()
 	urlID := c.Param("urlId")
-	if err := s.Media.Check(ctx, kit.Principal(ctx), urlID); err != nil {
+	if err := s.Media.CheckLink(ctx, kit.Principal(ctx), urlID); err != nil {
 		return err
 	}
 	tooLarge := problem.New(problem.TooLarge, "The image is larger than %d MiB.", media.MaxUpload>>20)

@@ -50,9 +50,7 @@ var tagResource = kit.Resource{
 }
 
 func (s *server) registerTags() {
-	declare := func(method, path, id, summary string) kit.Endpoint {
-		return kit.Endpoint{Method: method, Path: "/api/tags" + path, ID: id, Summary: summary, Tag: "Tags"}
-	}
+	declare := kit.Under("/api/tags", "Tags")
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listTags", "List tags").
 		About("A page of tags in the order of their names, with the number of links that have each."),
 		func(ctx context.Context, in *named) (*kit.Body[kit.List[Tag]], error) {
@@ -77,9 +75,7 @@ func (s *server) registerTags() {
 	})
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteTag", "Delete a tag; its links stay").
 		About("Takes the tag from all links and deletes it. The links stay."),
-		func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
-			return nil, s.Tags.Delete(ctx, kit.Principal(ctx), in.ID)
-		})
+		kit.Delete(s.Tags.Delete))
 }
 
 // UTMTemplate is a named set of campaign fields.
@@ -148,9 +144,7 @@ var utmResource = kit.Resource{
 }
 
 func (s *server) registerUTMTemplates() {
-	declare := func(method, path, id, summary string) kit.Endpoint {
-		return kit.Endpoint{Method: method, Path: "/api/utm-templates" + path, ID: id, Summary: summary, Tag: "UTM templates"}
-	}
+	declare := kit.Under("/api/utm-templates", "UTM templates")
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listUTMTemplates", "List UTM templates").
 		About("A page of templates in the order of their names."),
 		func(ctx context.Context, in *named) (*kit.Body[kit.List[UTMTemplate]], error) {
@@ -173,7 +167,5 @@ func (s *server) registerUTMTemplates() {
 		return kit.Respond(templateOf)(s.UTMTemplates.Update(ctx, kit.Principal(ctx), in.ID, in.Body.input(in.Body.Name)))
 	})
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteUTMTemplate", "Delete a UTM template; links keep their fields").
-		About("Deletes only the template. Links keep their fields."), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
-		return nil, s.UTMTemplates.Delete(ctx, kit.Principal(ctx), in.ID)
-	})
+		About("Deletes only the template. Links keep their fields."), kit.Delete(s.UTMTemplates.Delete))
 }

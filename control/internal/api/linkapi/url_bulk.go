@@ -80,8 +80,8 @@ type bulkUpdate struct {
 	Value     json.RawMessage `json:"value,omitempty" doc:"New value for the operation."`
 }
 
-// input unifies the forms of a bulk update: {status}, {operation: "type", value}, {operation: {type, …}}.
-func (b *bulkUpdate) input() (links.Input, error) {
+// linkInput unifies the forms of a bulk update: {status}, {operation: "type", value}, {operation: {type, …}}.
+func (b *bulkUpdate) linkInput() (links.Input, error) {
 	switch {
 	case b.Operation == nil && b.Value != nil:
 		return links.Input{}, problem.OfField("operation", "is required beside value")

@@ -85,7 +85,7 @@ func (s *server) bulkCreateURLs(ctx context.Context, in *struct {
 }
 
 func (s *server) bulkUpdateURLs(ctx context.Context, in *struct{ Body bulkUpdate }) (*kit.Body[BulkUpdated], error) {
-	change, err := in.Body.input()
+	change, err := in.Body.linkInput()
 	if err != nil {
 		return nil, err
 	}

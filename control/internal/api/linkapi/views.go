@@ -63,9 +63,7 @@ var viewResource = kit.Resource{
 }
 
 func (s *server) registerViews() {
-	declare := func(method, path, id, summary string) kit.Endpoint {
-		return kit.Endpoint{Method: method, Path: "/api/views" + path, ID: id, Summary: summary, Tag: "Views"}
-	}
+	declare := kit.Under("/api/views", "Views")
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listViews", "List saved views").
 		About("A page of your saved views in the workspace, and of those that other members share, ordered by position and name.").
 		Fails(http.StatusBadRequest), func(ctx context.Context, in *struct {
@@ -93,7 +91,5 @@ func (s *server) registerViews() {
 	})
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteView", "Delete a saved view").
 		About("Deletes a view. Only EDITORs and above delete shared views (403)."),
-		func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
-			return nil, s.Views.Delete(ctx, kit.Principal(ctx), in.ID)
-		})
+		kit.Delete(s.Views.Delete))
 }

@@ -64,9 +64,7 @@ var keyResource = kit.Resource{
 }
 
 func (s *server) registerKeys() {
-	declare := func(method, path, id, summary string) kit.Endpoint {
-		return kit.Endpoint{Method: method, Path: "/api/api-keys" + path, ID: id, Summary: summary, Tag: "API keys"}
-	}
+	declare := kit.Under("/api/api-keys", "API keys")
 	create := declare(http.MethodPost, "", "createAPIKey", "Create an API key").
 		About("A key that is created with a key has at most its scopes, its addresses and its end, and is deleted with it. If the operator " +
 			"has set API_KEYS_ADMINISTER=false, this requires a session. Only this response contains the full key. A key works in the workspace " +

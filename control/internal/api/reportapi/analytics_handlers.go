@@ -26,17 +26,17 @@ var analyticsResource = kit.Resource{
 
 func (s *server) registerAnalytics() {
 	r := s.Reports
-	ask(s, []string{"/api/analytics/urls/{id}"}, "linkReport", "Report on a short URL",
+	addReport(s, []string{"/api/analytics/urls/{id}"}, "linkReport", "Report on a short URL",
 		"Totals, figures per day, and shares by location, device, browser, referrer and campaign. Bots are excluded unless `includeBots` "+
 			"is true.", func(ctx context.Context, in *linkSeries) (*report.Report, error) {
 			return r.Link(ctx, kit.Principal(ctx), in.ID, in.ask())
 		})
-	ask(s, []string{"/api/analytics/overview"}, "overview", "Report on all short URLs",
+	addReport(s, []string{"/api/analytics/overview"}, "overview", "Report on all short URLs",
 		"The same figures over all your links (for administrators, over the links of all users), and the links with most clicks.",
 		func(ctx context.Context, in *SeriesQuery) (*report.Overview, error) {
 			return r.Overview(ctx, kit.Principal(ctx), in.ask())
 		})
-	ask(s, []string{"/api/analytics/top-urls"}, "topURLs", "List the short URLs with most clicks",
+	addReport(s, []string{"/api/analytics/top-urls"}, "topURLs", "List the short URLs with most clicks",
 		"Links by clicks in the range, most clicks first.", func(ctx context.Context, in *ReportQuery) (*[]TopURL, error) {
 			list, err := r.TopLinks(ctx, kit.Principal(ctx), in.ask())
 			if err != nil {
@@ -49,51 +49,51 @@ func (s *server) registerAnalytics() {
 			}
 			return &out, nil
 		})
-	ask(s, []string{"/api/analytics/urls/{id}/recent-clicks", "/api/analytics/urls/{id}/clicks/recent"}, "recentClicks",
+	addReport(s, []string{"/api/analytics/urls/{id}/recent-clicks", "/api/analytics/urls/{id}/clicks/recent"}, "recentClicks",
 		"List the newest clicks of a short URL",
 		"Single clicks, newest first. At most 100.",
 		func(ctx context.Context, in *linkClicks) (*report.RecentClicks, error) {
 			return r.Recent(ctx, kit.Principal(ctx), in.ID, in.ask())
 		})
-	ask(s, []string{"/api/analytics/urls/{id}/bots"}, "linkBots", "Report on the bots that visited a short URL",
+	addReport(s, []string{"/api/analytics/urls/{id}/bots"}, "linkBots", "Report on the bots that visited a short URL",
 		"The share of bots in the link's traffic, and the bots.", func(ctx context.Context, in *linkReport) (*report.Bots, error) {
 			return r.LinkBots(ctx, kit.Principal(ctx), in.ID, in.ask())
 		})
-	ask(s, []string{"/api/analytics/bots", "/api/analytics/bots/overview"}, "bots", "Report on the bots that visited any short URL",
+	addReport(s, []string{"/api/analytics/bots", "/api/analytics/bots/overview"}, "bots", "Report on the bots that visited any short URL",
 		"The share of bots in the traffic of all your links, and the bots.",
 		func(ctx context.Context, in *ReportQuery) (*report.Bots, error) {
 			return r.AllBots(ctx, kit.Principal(ctx), in.ask())
 		})
-	ask(s, []string{"/api/analytics/ab-tests", "/api/analytics/ab-test"}, "abTests", "Report on all A/B tests",
+	addReport(s, []string{"/api/analytics/ab-tests", "/api/analytics/ab-test"}, "abTests", "Report on all A/B tests",
 		"Every link with variants: clicks and visitors of each variant, and its actual and expected share.",
 		func(ctx context.Context, in *ReportQuery) (*report.Tests, error) {
 			return r.Tests(ctx, kit.Principal(ctx), in.ask())
 		})
-	ask(s, []string{"/api/analytics/urls/{id}/ab-test"}, "abTest", "Report on the A/B test of a short URL",
+	addReport(s, []string{"/api/analytics/urls/{id}/ab-test"}, "abTest", "Report on the A/B test of a short URL",
 		"The clicks and visitors of each variant of one link.", func(ctx context.Context, in *linkReport) (*report.Test, error) {
 			return r.Test(ctx, kit.Principal(ctx), in.ID, in.ask())
 		})
-	ask(s, []string{"/api/analytics/urls/{id}/routing"}, "routingReport", "Report on the routing rules of a short URL",
+	addReport(s, []string{"/api/analytics/urls/{id}/routing"}, "routingReport", "Report on the routing rules of a short URL",
 		"Matches of each rule per day, and the visitors by attribute.", func(ctx context.Context, in *linkReport) (*report.Routing, error) {
 			return r.Routing(ctx, kit.Principal(ctx), in.ID, in.ask())
 		})
-	ask(s, []string{"/api/analytics/heatmap"}, "heatmap", "Count clicks by weekday and hour",
+	addReport(s, []string{"/api/analytics/heatmap"}, "heatmap", "Count clicks by weekday and hour",
 		"Clicks of all your links by weekday and hour of the time zone. Hours that occur twice when clocks are set back count together.",
 		func(ctx context.Context, in *ReportQuery) (*report.Heatmap, error) {
 			return r.Heatmap(ctx, kit.Principal(ctx), "", in.ask())
 		})
-	ask(s, []string{"/api/analytics/urls/{id}/heatmap"}, "linkHeatmap", "Count clicks on a short URL by weekday and hour",
+	addReport(s, []string{"/api/analytics/urls/{id}/heatmap"}, "linkHeatmap", "Count clicks on a short URL by weekday and hour",
 		"Clicks of one link by weekday and hour of the time zone.", func(ctx context.Context, in *linkReport) (*report.Heatmap, error) {
 			return r.Heatmap(ctx, kit.Principal(ctx), in.ID, in.ask())
 		})
-	ask(s, []string{"/api/analytics/groups"}, "groupsReport", "Report on short URLs by tag, bundle or domain",
+	addReport(s, []string{"/api/analytics/groups"}, "groupsReport", "Report on short URLs by tag, bundle or domain",
 		"Clicks and visitors of the links with each tag, in each bundle or on each domain, most clicks first.",
 		func(ctx context.Context, in *groupsIn) (*report.Groups, error) {
 			a := in.ask()
 			a.Goal = in.Goal
 			return r.Groups(ctx, kit.Principal(ctx), in.By, a)
 		})
-	ask(s, []string{"/api/analytics/trends"}, "trends", "Count the clicks of several short URLs by day",
+	addReport(s, []string{"/api/analytics/trends"}, "trends", "Count the clicks of several short URLs by day",
 		"Clicks of people on up to 100 links on each of the last 30 days, for small charts beside the links. Unknown links are left out.",
 		func(ctx context.Context, in *struct {
 			URLIDs   []string `query:"urlIds,explode" required:"true" doc:"Ids of short URLs; repeat the parameter, at most 100 times."`
@@ -104,8 +104,8 @@ func (s *server) registerAnalytics() {
 	s.registerExports()
 }
 
-// ask declares the endpoints of a report, one for each path.
-func ask[In, Out any](s *server, paths []string, id, summary, about string, f func(context.Context, *In) (*Out, error)) {
+// addReport declares the endpoints of a report, one for each path.
+func addReport[In, Out any](s *server, paths []string, id, summary, about string, f func(context.Context, *In) (*Out, error)) {
 	for i, path := range paths {
 		if i > 0 {
 			id, summary, about = id+"Alias", summary+" (the same at another path)", "Same as "+paths[0]+"."

@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // ExperimentArm has the figures of one variant.
@@ -252,10 +253,7 @@ func (s *server) registerExperiments() {
 			if err != nil {
 				return nil, err
 			}
-			rows := make([]ExperimentWeights, len(list))
-			for i := range list {
-				rows[i] = weightsOf(&list[i])
-			}
+			rows := each.At(list, weightsOf)
 			return kit.NewBody(kit.ListOf(rows, total, in.Paging, 20)), nil
 		})
 }

@@ -127,9 +127,7 @@ var webhookResource = kit.Resource{
 }
 
 func (s *server) registerWebhooks() {
-	declare := func(method, path, id, summary string) kit.Endpoint {
-		return kit.Endpoint{Method: method, Path: "/api/webhooks" + path, ID: id, Summary: summary, Tag: "Webhooks"}
-	}
+	declare := kit.Under("/api/webhooks", "Webhooks")
 	changes := func(method, path, id, summary string) kit.Endpoint {
 		e := declare(method, path, id, summary)
 		e.Limit = kit.LimitWebhooks

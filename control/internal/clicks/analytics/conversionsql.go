@@ -71,28 +71,28 @@ func joined(high, low int64) int64 {
 func (q Query) ConversionSQL(table, goal string) Statement {
 	var s statement
 	var keys []string
-	s.add("SELECT ")
+	s.appendText("SELECT ")
 	if q.Every != NoInterval {
 		keys = append(keys, "period")
-		s.add("CAST(")
+		s.appendText("CAST(")
 		s.periodNumber("toUnixTimestamp64Milli(ts)", q.Every, q.Scope, q.Zone)
-		s.add(" AS BIGINT) AS period, ")
+		s.appendText(" AS BIGINT) AS period, ")
 	}
 	if q.ByLink {
 		keys = append(keys, "link")
-		s.add("link, ")
+		s.appendText("link, ")
 	}
 	if q.By != None {
 		keys = append(keys, "named")
-		s.add("CAST(" + q.By.expression() + " AS VARCHAR) AS named, ")
+		s.appendText("CAST(" + q.By.expression() + " AS VARCHAR) AS named, ")
 	}
 	keys = append(keys, "currency")
 	where := q.OfGoal(goal, table)
-	s.add("CAST(currency AS VARCHAR) AS currency, CAST(count(*) AS BIGINT) AS n, "+sumHigh+" AS high, "+sumLow+" AS low FROM "+
+	s.appendText("CAST(currency AS VARCHAR) AS currency, CAST(count(*) AS BIGINT) AS n, "+sumHigh+" AS high, "+sumLow+" AS low FROM "+
 		table+" WHERE "+
 		where.Text, where.Args...)
 	list := strings.Join(keys, ", ")
-	s.add(" GROUP BY " + list + " ORDER BY " + list)
+	s.appendText(" GROUP BY " + list + " ORDER BY " + list)
 	return s.done()
 }
 
@@ -105,10 +105,10 @@ func ConversionBreakdownSQL(table string, scope Scope, dims []Dimension, goal st
 		g.sets[i] = "(currency, " + set[1:]
 	}
 	where := scope.OfGoal(goal, table)
-	s.add("SELECT dim, " + g.value + " AS value, CAST(currency AS VARCHAR) AS currency, n, high, low FROM (")
-	s.add("SELECT "+g.dim+" AS dim, "+g.columns+", currency, CAST(count(*) AS BIGINT) AS n, "+sumHigh+" AS high, "+sumLow+" AS low FROM "+
+	s.appendText("SELECT dim, " + g.value + " AS value, CAST(currency AS VARCHAR) AS currency, n, high, low FROM (")
+	s.appendText("SELECT "+g.dim+" AS dim, "+g.columns+", currency, CAST(count(*) AS BIGINT) AS n, "+sumHigh+" AS high, "+sumLow+" AS low FROM "+
 		table+" WHERE "+where.Text, where.Args...)
-	s.add(" GROUP BY GROUPING SETS (" + strings.Join(g.sets, ", ") + ")) AS grouped ORDER BY dim, value, currency")
+	s.appendText(" GROUP BY GROUPING SETS (" + strings.Join(g.sets, ", ") + ")) AS grouped ORDER BY dim, value, currency")
 	return s.done()
 }
 
@@ -133,19 +133,19 @@ func UnattributedSQL(table string, since, after int64, limit int) Statement {
 // EachConversionSQL renders the newest conversions of a goal in a scope, or those that follow a given one.
 func EachConversionSQL(table string, scope Scope, goal string, after *Conversion, limit int) Statement {
 	var s statement
-	s.add("SELECT " + clickColumns + ", " + conversionColumns + " FROM " + table)
+	s.appendText("SELECT " + clickColumns + ", " + conversionColumns + " FROM " + table)
 	if after != nil && (scope.To == 0 || scope.To > after.Click.Time) {
 		scope.To = after.Click.Time + 1 // lets engines skip newer conversions
 	}
 	where := scope.OfGoal(goal, table)
-	s.add(" WHERE "+where.Text, where.Args...)
+	s.appendText(" WHERE "+where.Text, where.Args...)
 	if after != nil {
-		s.add(fmt.Sprintf(
+		s.appendText(fmt.Sprintf(
 			" AND (ts < fromUnixTimestamp64Milli(?) OR link < %[1]d OR link = %[1]d AND (tag < %[2]d OR tag = %[2]d AND (goal < ? OR goal = ? "+
 				"AND once < ?)))",
 			after.Click.Link, after.Click.Tag), after.Click.Time, after.Name, after.Name, after.Once())
 	}
-	s.add(fmt.Sprintf(" ORDER BY ts DESC, link DESC, tag DESC, goal DESC, once DESC LIMIT %d", limit))
+	s.appendText(fmt.Sprintf(" ORDER BY ts DESC, link DESC, tag DESC, goal DESC, once DESC LIMIT %d", limit))
 	return s.done()
 }
 
@@ -182,17 +182,17 @@ func (e Experiment) ArmsSQL(clicks, conversions string) Statement {
 		return fmt.Sprintf("CAST(%[2]d * intDiv(%[1]s, %[2]d) AS BIGINT) AS starts", ms, every)
 	}
 	var s statement
-	s.add("SELECT CAST(variant AS VARCHAR) AS variant, CAST(starts AS BIGINT) AS starts, CAST(sum(visitors) AS BIGINT), " +
+	s.appendText("SELECT CAST(variant AS VARCHAR) AS variant, CAST(starts AS BIGINT) AS starts, CAST(sum(visitors) AS BIGINT), " +
 		"CAST(sum(converted) AS BIGINT), CAST(sum(conversions) AS BIGINT), sum(revenue), sum(squares) FROM (")
 	// Visitors of a link that is not sticky: clicks.
-	s.add("SELECT variant, "+interval("toUnixTimestamp64Milli(ts)")+
+	s.appendText("SELECT variant, "+interval("toUnixTimestamp64Milli(ts)")+
 		", CAST(count(*) AS BIGINT) AS visitors, CAST(0 AS BIGINT) AS converted, CAST(0 AS BIGINT) AS conversions, CAST(0 AS DOUBLE) AS "+
 		"revenue, CAST(0 AS DOUBLE) AS squares FROM "+
 		clicks+" WHERE "+drawn.Text+" AND participant = 0 GROUP BY variant, starts", drawn.Args...)
 	// Visitors of a sticky link.
 	firsts := "SELECT variant, participant, " + interval("min(toUnixTimestamp64Milli(ts))") + " FROM " + clicks + " WHERE " + drawn.Text +
 		" AND participant <> 0 GROUP BY variant, participant"
-	s.add(" UNION ALL SELECT variant, starts, CAST(count(*) AS BIGINT) AS visitors, CAST(0 AS BIGINT) AS converted, CAST(0 AS BIGINT) AS "+
+	s.appendText(" UNION ALL SELECT variant, starts, CAST(count(*) AS BIGINT) AS visitors, CAST(0 AS BIGINT) AS converted, CAST(0 AS BIGINT) AS "+
 		"conversions, CAST(0 AS DOUBLE) AS revenue, CAST(0 AS DOUBLE) AS squares FROM ("+
 		firsts+") AS firsts GROUP BY variant, starts", drawn.Args...)
 	// The revenue of each visitor, in units of the currency.
@@ -200,15 +200,15 @@ func (e Experiment) ArmsSQL(clicks, conversions string) Statement {
 	args := append([]any{e.Currency}, won.Args...)
 	totals := "CAST(0 AS BIGINT) AS visitors, CAST(count(*) AS BIGINT) AS converted, CAST(sum(n) AS BIGINT) AS conversions, " +
 		"CAST(sum(amount) AS DOUBLE) AS revenue, CAST(sum(amount * amount) AS DOUBLE) AS squares"
-	s.add(" UNION ALL SELECT variant, "+interval("ms")+", "+totals+
+	s.appendText(" UNION ALL SELECT variant, "+interval("ms")+", "+totals+
 		" FROM (SELECT variant, toUnixTimestamp64Milli(ts) AS ms, tag, count(*) AS n, "+amount+" AS amount FROM "+
 		conversions+" WHERE "+won.Text+" AND participant = 0 GROUP BY variant, ms, tag) AS bought GROUP BY variant, starts", args...)
-	s.add(" UNION ALL SELECT bought.variant AS variant, firsts.starts AS starts, "+totals+
+	s.appendText(" UNION ALL SELECT bought.variant AS variant, firsts.starts AS starts, "+totals+
 		" FROM (SELECT variant, participant, count(*) AS n, "+amount+" AS amount FROM "+
 		conversions+" WHERE "+won.Text+" AND participant <> 0 GROUP BY variant, participant) AS bought", args...)
-	s.add(" JOIN ("+firsts+
+	s.appendText(" JOIN ("+firsts+
 		") AS firsts ON bought.variant = firsts.variant AND bought.participant = firsts.participant GROUP BY bought.variant, firsts.starts",
 		drawn.Args...)
-	s.add(") AS parts GROUP BY variant, starts ORDER BY variant, starts")
+	s.appendText(") AS parts GROUP BY variant, starts ORDER BY variant, starts")
 	return s.done()
 }

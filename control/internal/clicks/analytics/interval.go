@@ -160,23 +160,23 @@ func (s *statement) periodNumber(ms string, iv Interval, scope Scope, zone *time
 	case Minutes, Hours:
 		s.instant(ms, scope, zone, iv.length())
 	case WeekHours:
-		s.add("((")
+		s.appendText("((")
 		s.local(ms, hourMillis, scope, zone)
-		s.add(" + 72) % 168)") // 1 January 1970 was a Thursday
+		s.appendText(" + 72) % 168)") // 1 January 1970 was a Thursday
 	case Weeks:
-		s.add("(intDiv(")
+		s.appendText("(intDiv(")
 		s.local(ms, dayMillis, scope, zone)
-		s.add(" + 3, 7) * 7 - 3)")
+		s.appendText(" + 3, 7) * 7 - 3)")
 	case Months:
 		months := PeriodsOf(Months, scope.From, cmp.Or(scope.To, openEnd), zone)
 		if len(months) == 0 {
 			months = []Period{{}}
 		}
-		s.add("CASE WHEN 1 = 0 THEN 0")
+		s.appendText("CASE WHEN 1 = 0 THEN 0")
 		for i, m := range months[1:] {
-			s.add(fmt.Sprintf(" WHEN %s < %d THEN %d", ms, m.Day.Start(zone), months[i].Day))
+			s.appendText(fmt.Sprintf(" WHEN %s < %d THEN %d", ms, m.Day.Start(zone), months[i].Day))
 		}
-		s.add(fmt.Sprintf(" ELSE %d END", months[len(months)-1].Day))
+		s.appendText(fmt.Sprintf(" ELSE %d END", months[len(months)-1].Day))
 	default:
 		s.local(ms, dayMillis, scope, zone)
 	}
@@ -185,17 +185,17 @@ func (s *statement) periodNumber(ms string, iv Interval, scope Scope, zone *time
 // local renders how many whole units of time a zone's clocks show since 1970.
 func (s *statement) local(ms string, unit int64, scope Scope, zone *time.Location) {
 	list := shifts(scope.From, cmp.Or(scope.To, openEnd), zone)
-	s.add("intDiv(" + ms)
+	s.appendText("intDiv(" + ms)
 	if last := list[len(list)-1]; len(list) == 1 {
-		s.add(fmt.Sprintf(" + %d", last.offset))
+		s.appendText(fmt.Sprintf(" + %d", last.offset))
 	} else {
-		s.add(" + CASE")
+		s.appendText(" + CASE")
 		for _, sh := range list[:len(list)-1] {
-			s.add(fmt.Sprintf(" WHEN %s < %d THEN %d", ms, sh.until, sh.offset))
+			s.appendText(fmt.Sprintf(" WHEN %s < %d THEN %d", ms, sh.until, sh.offset))
 		}
-		s.add(fmt.Sprintf(" ELSE %d END", last.offset))
+		s.appendText(fmt.Sprintf(" ELSE %d END", last.offset))
 	}
-	s.add(fmt.Sprintf(", %d)", unit))
+	s.appendText(fmt.Sprintf(", %d)", unit))
 }
 
 // instant renders the beginning of a time's minute or hour.
@@ -208,14 +208,14 @@ func (s *statement) instant(ms string, scope Scope, zone *time.Location, length 
 		return fmt.Sprintf("intDiv(%s + %d, %d) * %[3]d - %[2]d", ms, st.offset, length)
 	}
 	if len(list) == 1 {
-		s.add("(" + begin(list[0]) + ")")
+		s.appendText("(" + begin(list[0]) + ")")
 		return
 	}
-	s.add("(CASE")
+	s.appendText("(CASE")
 	for _, st := range list[:len(list)-1] {
-		s.add(fmt.Sprintf(" WHEN %s < %d THEN %s", ms, st.until, begin(st)))
+		s.appendText(fmt.Sprintf(" WHEN %s < %d THEN %s", ms, st.until, begin(st)))
 	}
-	s.add(" ELSE " + begin(list[len(list)-1]) + " END)")
+	s.appendText(" ELSE " + begin(list[len(list)-1]) + " END)")
 }
 
 func floorMod(a, b int64) int64 { return a - floorDiv(a, b)*b }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // The clicks of a lane may be on several servers, so none of them can look for gaps alone. Each one counts its clicks by
@@ -55,10 +56,9 @@ func (read Reader) LaneSegments(ctx context.Context, table string, from int64, n
 
 // LanePositions reads the positions of a table's clicks in some segments from a time on, in no order.
 func (read Reader) LanePositions(ctx context.Context, table string, ids []LaneSegmentID, from int64, f func(LanePosition)) error {
-	list := make([]string, len(ids))
-	for i, id := range ids {
-		list[i] = fmt.Sprintf("(%d, %d, %d, %d)", id.Edge, id.Epoch, id.Lane.Lane, id.Number)
-	}
+	list := each.Of(ids, func(id LaneSegmentID) string {
+		return fmt.Sprintf("(%d, %d, %d, %d)", id.Edge, id.Epoch, id.Lane.Lane, id.Number)
+	})
 	var p LanePosition
 	return read(ctx,
 		Statement{fmt.Sprintf(

@@ -49,7 +49,7 @@ const (
 func (s *statement) owned(word string, scope Scope) {
 	owner := int64(scope.Owner)
 	if scope.Moves.Through == 0 {
-		s.add(word+"owner = ?", owner)
+		s.appendText(word+"owner = ?", owner)
 		return
 	}
 	moved := scope.MovedLinks()
@@ -57,11 +57,11 @@ func (s *statement) owned(word string, scope Scope) {
 	arrived := "link IN (" + moved + " GROUP BY link HAVING argMax(inside, revision) = 1)"
 	switch scope.Moves.Part {
 	case Named:
-		s.add(word+named, owner)
+		s.appendText(word+named, owner)
 	case Arrived:
-		s.add(word + arrived)
+		s.appendText(word + arrived)
 	default:
-		s.add(word+"("+named+" OR "+arrived+")", owner)
+		s.appendText(word+"("+named+" OR "+arrived+")", owner)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/shortline/shortline/shared/conversion"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // rewriteSize is how many clicks Rewrite passes on at a time.
@@ -81,10 +82,7 @@ func Follow(ctx context.Context, s Store, scope Scope, store func(context.Contex
 
 // outdated returns the conversions of a list whose copy of the click differs, with the click's enrichment.
 func outdated(ctx context.Context, s Store, list []Conversion) (changed []Conversion, err error) {
-	ids := make([]conversion.ClickID, len(list))
-	for i := range list {
-		ids[i] = list[i].Click
-	}
+	ids := each.At(list, func(c *Conversion) conversion.ClickID { return c.Click })
 	found, err := s.FindClicks(ctx, ids)
 	for _, c := range list {
 		if row, ok := found[c.Click]; ok {

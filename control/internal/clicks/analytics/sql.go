@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Statement is a SQL query with the values of its ? placeholders. Values are strings and int64s only, because every
@@ -46,7 +48,7 @@ func (q Query) SQL(table string) Statement { return q.SQLWith(table, table) }
 // SQLWith is like SQL. referers is a smaller table with the column referer, which has all referrers in the scope.
 func (q Query) SQLWith(table, referers string) Statement {
 	var from statement
-	from.add(table)
+	from.appendText(table)
 	from.where(q.Scope, referers)
 	return q.Render(Source{
 		From: from.done(), Time: "toUnixTimestamp64Milli(ts)", Value: q.By.expression(), Clicks: "count(*)", Visitors: "uniqExact(visitor)",
@@ -59,40 +61,40 @@ func (q Query) SQLWith(table, referers string) Statement {
 func (q Query) Render(source Source) Statement {
 	var s statement
 	var keys []string
-	s.add("SELECT ")
+	s.appendText("SELECT ")
 	if q.Every != NoInterval {
 		keys = append(keys, "period")
-		s.add("CAST(")
+		s.appendText("CAST(")
 		s.periodNumber(source.Time, q.Every, q.Scope, q.Zone)
-		s.add(" AS BIGINT) AS period, ")
+		s.appendText(" AS BIGINT) AS period, ")
 	}
 	if q.ByLink {
 		keys = append(keys, "link")
-		s.add("link, ")
+		s.appendText("link, ")
 	}
 	if q.By != None {
 		keys = append(keys, "value")
-		s.add("CAST(" + source.Value + " AS VARCHAR) AS value, ")
+		s.appendText("CAST(" + source.Value + " AS VARCHAR) AS value, ")
 	}
 	measure := func(asked bool, expression, name string) {
 		if !asked {
 			expression = "0"
 		}
-		s.add("CAST(" + expression + " AS BIGINT) AS " + name)
+		s.appendText("CAST(" + expression + " AS BIGINT) AS " + name)
 	}
 	measure(true, source.Clicks, "clicks, ")
 	measure(q.Visitors, source.Visitors, "visitors, ")
 	measure(q.Last, source.Last, "last_at")
-	s.add(" FROM "+source.From.Text, source.From.Args...)
+	s.appendText(" FROM "+source.From.Text, source.From.Args...)
 	if len(keys) > 0 {
-		s.add(" GROUP BY " + strings.Join(keys, ", ") + " ORDER BY ")
+		s.appendText(" GROUP BY " + strings.Join(keys, ", ") + " ORDER BY ")
 		if q.TopFirst {
-			s.add("clicks DESC, ")
+			s.appendText("clicks DESC, ")
 		}
-		s.add(strings.Join(keys, ", "))
+		s.appendText(strings.Join(keys, ", "))
 	}
 	if q.Limit > 0 {
-		s.add(fmt.Sprintf(" LIMIT %d", q.Limit))
+		s.appendText(fmt.Sprintf(" LIMIT %d", q.Limit))
 	}
 	return s.done()
 }
@@ -175,7 +177,7 @@ func BreakdownSQL(table string, scope Scope, dims []Dimension, limit int) Statem
 // the scope.
 func BreakdownWith(table, referers string, scope Scope, dims []Dimension, limit int) Statement {
 	var from statement
-	from.add(table)
+	from.appendText(table)
 	from.where(scope, referers)
 	return RenderBreakdown(Source{From: from.done(), Clicks: "count(*)"}, dims, limit)
 }
@@ -216,9 +218,10 @@ func breakdown(source Source, dims []Dimension) Statement {
 func storedBreakdown(source Source, dims []Dimension) Statement {
 	var s statement
 	g := setsOf(dims)
-	s.add("SELECT dim, " + g.value + " AS value, clicks FROM (")
-	s.add("SELECT "+g.dim+" AS dim, "+g.columns+", CAST("+source.Clicks+" AS BIGINT) AS clicks FROM "+source.From.Text, source.From.Args...)
-	s.add(" GROUP BY GROUPING SETS (" + strings.Join(g.sets, ", ") + ")) AS grouped")
+	s.appendText("SELECT dim, " + g.value + " AS value, clicks FROM (")
+	s.appendText("SELECT "+g.dim+" AS dim, "+g.columns+", CAST("+source.Clicks+" AS BIGINT) AS clicks FROM "+source.From.Text,
+		source.From.Args...)
+	s.appendText(" GROUP BY GROUPING SETS (" + strings.Join(g.sets, ", ") + ")) AS grouped")
 	if source.Counts != nil {
 		return source.Counts(dims, s.done())
 	}
@@ -259,26 +262,26 @@ const clickColumns = `edge, epoch, lane, seq, toUnixTimestamp64Milli(ts) AS ts_m
 // Adapters read one page at a time, because engines keep in memory all that they sort.
 func ClicksSQL(table string, scope Scope, after *Row, limit int) Statement {
 	var s statement
-	s.add("SELECT " + clickColumns + " FROM " + table)
+	s.appendText("SELECT " + clickColumns + " FROM " + table)
 	if after != nil && (scope.To == 0 || scope.To > after.Time) {
 		scope.To = after.Time + 1 // lets engines skip newer clicks
 	}
 	s.where(scope, table)
 	if after != nil {
 		// The edge is a number in the text, because drivers cannot bind the upper half of its range.
-		s.add(fmt.Sprintf(
+		s.appendText(fmt.Sprintf(
 			" AND (ts < fromUnixTimestamp64Milli(?) OR edge < %[1]d OR edge = %[1]d AND (epoch < %[2]d OR epoch = %[2]d AND (lane < %[3]d OR "+
 				"lane = %[3]d AND seq < %[4]d)))",
 			after.Edge, after.Epoch, after.Lane.Lane, after.Seq), after.Time)
 	}
-	s.add(fmt.Sprintf(" ORDER BY ts DESC, edge DESC, epoch DESC, lane DESC, seq DESC LIMIT %d", limit))
+	s.appendText(fmt.Sprintf(" ORDER BY ts DESC, edge DESC, epoch DESC, lane DESC, seq DESC LIMIT %d", limit))
 	return s.done()
 }
 
 // ExportSQL renders the clicks in a scope without an order, with the columns of ClicksSQL.
 func ExportSQL(table string, scope Scope) Statement {
 	var s statement
-	s.add("SELECT " + clickColumns + " FROM " + table)
+	s.appendText("SELECT " + clickColumns + " FROM " + table)
 	s.where(scope, table)
 	return s.done()
 }
@@ -295,18 +298,18 @@ func GapsSQL(clicks, losses string, since int64, limit int) Statement {
 	const lane = "edge, epoch, lane"
 	from := max(since-gapMargin, 0)
 	var s statement
-	s.add("SELECT " + lane + ", reach, first, before_ms, ms FROM (SELECT " + lane + ", first, ms,")
-	s.add(" max(last) OVER (PARTITION BY " + lane + " ORDER BY first, last ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reach,")
-	s.add(" max(ms) OVER (PARTITION BY " + lane + " ORDER BY first, last ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS before_ms,")
-	s.add(" count(*) OVER (PARTITION BY " + lane + " ORDER BY first, last ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS befores FROM (")
-	s.add("SELECT DISTINCT "+lane+", seq AS first, seq AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+clicks+
+	s.appendText("SELECT " + lane + ", reach, first, before_ms, ms FROM (SELECT " + lane + ", first, ms,")
+	s.appendText(" max(last) OVER (PARTITION BY " + lane + " ORDER BY first, last ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reach,")
+	s.appendText(" max(ms) OVER (PARTITION BY " + lane + " ORDER BY first, last ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS before_ms,")
+	s.appendText(" count(*) OVER (PARTITION BY " + lane + " ORDER BY first, last ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS befores FROM (")
+	s.appendText("SELECT DISTINCT "+lane+", seq AS first, seq AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+clicks+
 		" WHERE ts >= fromUnixTimestamp64Milli(?)", from)
-	s.add(" UNION ALL SELECT "+lane+", seq AS first, seq AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+losses+
+	s.appendText(" UNION ALL SELECT "+lane+", seq AS first, seq AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+losses+
 		" WHERE ts >= fromUnixTimestamp64Milli(?)", from)
-	s.add(" UNION ALL SELECT "+lane+", lost_from AS first, lost_to AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+losses+
+	s.appendText(" UNION ALL SELECT "+lane+", lost_from AS first, lost_to AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+losses+
 		" WHERE ts >= fromUnixTimestamp64Milli(?)", from)
-	s.add(") AS spans) AS placed WHERE befores > 0 AND first > reach + 1 AND ms >= ?", since)
-	s.add(fmt.Sprintf(" ORDER BY "+lane+", first LIMIT %d", limit))
+	s.appendText(") AS spans) AS placed WHERE befores > 0 AND first > reach + 1 AND ms >= ?", since)
+	s.appendText(fmt.Sprintf(" ORDER BY "+lane+", first LIMIT %d", limit))
 	return s.done()
 }
 
@@ -315,7 +318,7 @@ type statement struct {
 	args []any
 }
 
-func (s *statement) add(text string, args ...any) {
+func (s *statement) appendText(text string, args ...any) {
 	s.text.WriteString(text)
 	s.args = append(s.args, args...)
 }
@@ -340,7 +343,7 @@ func notOwned(owners []uint64) string { return "owner NOT IN (" + numbers(owners
 func (s *statement) where(scope Scope, referers string) {
 	word := " WHERE "
 	and := func(text string, args ...any) {
-		s.add(word+text, args...)
+		s.appendText(word+text, args...)
 		word = " AND "
 	}
 	switch {
@@ -395,10 +398,7 @@ func (s *statement) where(scope Scope, referers string) {
 			and("1 = 0")
 			continue
 		}
-		args := make([]any, len(m.Values))
-		for i, v := range m.Values {
-			args[i] = v
-		}
+		args := each.Of(m.Values, func(v string) any { return v })
 		list := " IN (" + strings.Repeat("?, ", len(args)-1) + "?)"
 		if m.By == Site {
 			// Only once for each referrer, because there are fewer referrers than clicks. Without the LIMIT, engines would

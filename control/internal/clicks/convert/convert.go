@@ -24,6 +24,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/conversion"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/metric"
 )
 
@@ -112,7 +113,7 @@ type Result struct {
 // Accept checks items and sends the accepted ones on. It returns one result for each item. If it returns an error, the caller
 // sends the whole request again; a part of it may have been accepted, which is harmless.
 func (d *Acceptor) Accept(ctx context.Context, p auth.Principal, items []conversion.Item) ([]Result, error) {
-	results, list, at := d.check(items)
+	results, list, at := d.checkItems(items)
 	if err := d.own(ctx, p, results, list, at); err != nil {
 		return nil, fmt.Errorf("accept conversions: %w", err)
 	}
@@ -121,8 +122,8 @@ func (d *Acceptor) Accept(ctx context.Context, p auth.Principal, items []convers
 		return nil, fmt.Errorf("accept conversions: %w", err)
 	}
 	sent := map[analytics.ConversionKey]bool{}
-	defer func() { d.recent.leave(entered, sent) }()
-	accepted, err := d.send(ctx, results, list, at)
+	defer func() { d.recent.release(entered, sent) }()
+	accepted, err := d.sendNew(ctx, results, list, at)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +136,8 @@ func (d *Acceptor) Accept(ctx context.Context, p auth.Principal, items []convers
 	return results, nil
 }
 
-// send sends those conversions on that count, and returns them.
-func (d *Acceptor) send(ctx context.Context, results []Result, list []conversion.Conversion, at []int) ([]conversion.Conversion, error) {
+// sendNew sends those conversions on that count, and returns them.
+func (d *Acceptor) sendNew(ctx context.Context, results []Result, list []conversion.Conversion, at []int) ([]conversion.Conversion, error) {
 	if err := d.goals(ctx, results, list, at); err != nil {
 		return nil, fmt.Errorf("accept conversions: %w", err)
 	}
@@ -178,9 +179,9 @@ func (d *Acceptor) keysAt(now time.Time) *conversion.Keys {
 	return d.keys
 }
 
-// check returns the results of what an item says itself, and the conversions of items without a problem. at has the places
+// checkItems returns the results of what an item says itself, and the conversions of items without a problem. at has the places
 // of these in results.
-func (d *Acceptor) check(items []conversion.Item) (results []Result, list []conversion.Conversion, at []int) {
+func (d *Acceptor) checkItems(items []conversion.Item) (results []Result, list []conversion.Conversion, at []int) {
 	now := d.cfg.Now()
 	checker := conversion.Checker{Keys: d.keysAt(now), Window: d.cfg.Window, Now: now}
 	results = make([]Result, len(items))
@@ -234,7 +235,7 @@ func (d *Acceptor) repeats(
 		first[key] = i
 		keys = append(keys, key)
 	}
-	known, err := d.recent.enter(ctx, keys)
+	known, err := d.recent.acquire(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -347,10 +348,7 @@ func keyOf(c *conversion.Conversion) analytics.ConversionKey {
 }
 
 func linksOf(list []conversion.Conversion) []uint64 {
-	links := make([]uint64, len(list))
-	for i := range list {
-		links[i] = list[i].Click.Link
-	}
+	links := each.At(list, func(c *conversion.Conversion) uint64 { return c.Click.Link })
 	return store.Distinct(links)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/conversion"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/metric"
 )
@@ -108,7 +109,7 @@ type delivery struct {
 // Deliver implements click.Sink. Concurrent deliveries are committed together. Bytes that are not events return an error that
 // wraps click.ErrCorrupt or click.ErrSchema. Events that are not conversions are counted and skipped.
 func (in *Ingester) Deliver(ctx context.Context, b *click.Batch) error {
-	d, err := in.read(b)
+	d, err := in.decode(b)
 	if err != nil {
 		return fmt.Errorf("conversions: %w", err)
 	}
@@ -135,7 +136,7 @@ func (in *Ingester) Deliver(ctx context.Context, b *click.Batch) error {
 	}
 }
 
-func (in *Ingester) read(b *click.Batch) (*delivery, error) {
+func (in *Ingester) decode(b *click.Batch) (*delivery, error) {
 	d := &delivery{}
 	dec := click.NewDecoder(b)
 	var e click.Event
@@ -172,7 +173,7 @@ func (in *Ingester) commit(ctx context.Context) {
 		in.waiting = in.waiting[1:]
 	}
 	in.mu.Unlock()
-	err := in.put(context.WithoutCancel(ctx), list) // the group contains other callers' batches
+	err := in.insertNew(context.WithoutCancel(ctx), list) // the group contains other callers' batches
 	if err != nil {
 		in.stats.failed.Add(1)
 		err = fmt.Errorf("conversions: %w", err)
@@ -185,8 +186,8 @@ func (in *Ingester) commit(ctx context.Context) {
 // putWithin is the timeout of one commit. The source repeats it.
 const putWithin = time.Minute
 
-// put stores those conversions that count.
-func (in *Ingester) put(ctx context.Context, list []conversion.Conversion) error {
+// insertNew stores those conversions that count.
+func (in *Ingester) insertNew(ctx context.Context, list []conversion.Conversion) error {
 	ctx, cancel := context.WithTimeout(ctx, putWithin)
 	defer cancel()
 	rows, dropped, err := in.screen(ctx, list)
@@ -261,10 +262,7 @@ func (in *Ingester) unknown(ctx context.Context, rows []analytics.Conversion) ([
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	keys := make([]analytics.ConversionKey, len(rows))
-	for i := range rows {
-		keys[i] = rows[i].Key()
-	}
+	keys := each.At(rows, func(c *analytics.Conversion) analytics.ConversionKey { return c.Key() })
 	stored, err := in.clicks.StoredConversions(ctx, store.Distinct(keys))
 	if err != nil {
 		return nil, fmt.Errorf("look for stored conversions: %w", err)
@@ -296,10 +294,7 @@ func (in *Ingester) unknown(ctx context.Context, rows []analytics.Conversion) ([
 
 // claim claims the numbers of conversions, and reports for each whether it may count.
 func (in *Ingester) claim(ctx context.Context, rows []analytics.Conversion) ([]bool, error) {
-	list := make([]conversion.Conversion, len(rows))
-	for i := range rows {
-		list[i] = rows[i].Conversion
-	}
+	list := each.At(rows, func(c *analytics.Conversion) conversion.Conversion { return c.Conversion })
 	counting, err := claim(ctx, in.store, list, in.cfg.Now().UnixMilli())
 	if err != nil {
 		return nil, fmt.Errorf("claim numbers of conversions: %w", err)
@@ -309,10 +304,7 @@ func (in *Ingester) claim(ctx context.Context, rows []analytics.Conversion) ([]b
 
 // attribute completes the conversions whose clicks are stored.
 func (in *Ingester) attribute(ctx context.Context, list []analytics.Conversion) error {
-	ids := make([]conversion.ClickID, len(list))
-	for i := range list {
-		ids[i] = list[i].Click
-	}
+	ids := each.At(list, func(c *analytics.Conversion) conversion.ClickID { return c.Click })
 	found, err := in.clicks.FindClicks(ctx, store.Distinct(ids))
 	if err != nil {
 		return fmt.Errorf("find clicks: %w", err)
@@ -326,10 +318,7 @@ func (in *Ingester) attribute(ctx context.Context, list []analytics.Conversion) 
 }
 
 func (in *Ingester) notifyStored(list []analytics.Conversion) {
-	rows := make([]analytics.Row, len(list))
-	for i := range list {
-		rows[i] = list[i].Row
-	}
+	rows := each.At(list, func(c *analytics.Conversion) analytics.Row { return c.Row })
 	for _, f := range in.cfg.Stored {
 		f(rows)
 	}

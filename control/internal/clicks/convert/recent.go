@@ -29,14 +29,14 @@ func (r *recent) has(key uuid.UUID) bool {
 	return newer || older
 }
 
-// enter waits for other requests that are sending the same conversions, and returns those keys that were accepted. The caller
-// passes the others to leave.
-func (r *recent) enter(ctx context.Context, keys []analytics.ConversionKey) (known map[analytics.ConversionKey]bool, err error) {
+// acquire waits for other requests that are sending the same conversions, and returns those keys that were accepted. The caller
+// passes the others to release.
+func (r *recent) acquire(ctx context.Context, keys []analytics.ConversionKey) (known map[analytics.ConversionKey]bool, err error) {
 	known = map[analytics.ConversionKey]bool{}
 	var entered []analytics.ConversionKey
 	defer func() {
 		if err != nil {
-			r.leave(entered, nil)
+			r.release(entered, nil)
 		}
 	}()
 	keys = slices.Clone(keys)
@@ -83,8 +83,8 @@ func (r *recent) wait(ctx context.Context, key uuid.UUID) (accepted bool, err er
 	}
 }
 
-// leave ends the request of keys that enter did not know. Those in accepted are remembered.
-func (r *recent) leave(keys []analytics.ConversionKey, accepted map[analytics.ConversionKey]bool) {
+// release ends the request of keys that acquire did not know. Those in accepted are remembered.
+func (r *recent) release(keys []analytics.ConversionKey, accepted map[analytics.ConversionKey]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, k := range keys {

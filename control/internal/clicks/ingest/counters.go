@@ -161,16 +161,16 @@ func (in *Ingester) tally(ctx context.Context, links, drawn, routed []uint64) (t
 		}
 		return &analytics.Scope{From: expired.Through, Links: links}
 	}
-	if t, err = in.count(ctx, *scope(links), scope(drawn), scope(routed)); err != nil {
+	if t, err = in.countClicks(ctx, *scope(links), scope(drawn), scope(routed)); err != nil {
 		return t, err
 	}
 	plus(&t, expired)
 	return t, nil
 }
 
-// count returns what the click store has in a scope: the clicks of each link, of each variant and of each rule. The latter two
+// countClicks returns what the click store has in a scope: the clicks of each link, of each variant and of each rule. The latter two
 // have scopes of their own; nil means none.
-func (in *Ingester) count(ctx context.Context, links analytics.Scope, drawn, routed *analytics.Scope) (t tally, err error) {
+func (in *Ingester) countClicks(ctx context.Context, links analytics.Scope, drawn, routed *analytics.Scope) (t tally, err error) {
 	lines, err := in.clicks.Lines(ctx, analytics.Query{Scope: links, ByLink: true})
 	if err != nil {
 		return t, err

@@ -39,8 +39,8 @@ func (en *Enricher) facts(row *analytics.Row, prefetch bool, version string) {
 	row.GeoVersion, row.BotList = version, visitor.BotListVersion
 }
 
-// read decodes a batch and enriches its clicks.
-func (en *Enricher) read(b *click.Batch) (*delivery, error) {
+// decode decodes a batch and enriches its clicks.
+func (en *Enricher) decode(b *click.Batch) (*delivery, error) {
 	d := &delivery{lane: b.Lane, repair: b.Repair, first: b.First, last: b.First + uint64(b.Count) - 1,
 		rows: make([]analytics.Row, 0, b.Count)}
 	dec := click.NewDecoder(b)

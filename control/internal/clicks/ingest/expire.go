@@ -30,7 +30,7 @@ func (in *Ingester) expire(ctx context.Context, now time.Time) error {
 	}
 	if through > from {
 		period := analytics.Scope{From: from, To: through}
-		t, err := in.count(ctx, period, &period, &period)
+		t, err := in.countClicks(ctx, period, &period, &period)
 		if err != nil {
 			return fmt.Errorf("count expired clicks: %w", err)
 		}

@@ -162,7 +162,7 @@ const maxGroup = 25_000
 // Deliver implements click.Sink. Concurrent deliveries are committed together. Bytes that are not clicks return an
 // error that wraps click.ErrCorrupt or click.ErrSchema; repeating the delivery does not help.
 func (in *Ingester) Deliver(ctx context.Context, b *click.Batch) error {
-	d, err := in.enrich.read(b)
+	d, err := in.enrich.decode(b)
 	if err != nil {
 		in.stats.refused.Add(1)
 		return fmt.Errorf("ingest: %w", err)

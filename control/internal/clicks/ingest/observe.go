@@ -42,7 +42,7 @@ func NewObserverSink(o Observer, enrich *Enricher) *ObserverSink {
 // Deliver implements click.Sink. When it returns nil, the Observer has recorded the clicks permanently. Bytes that are
 // not clicks return an error that wraps click.ErrCorrupt or click.ErrSchema.
 func (s *ObserverSink) Deliver(ctx context.Context, b *click.Batch) error {
-	d, err := s.enrich.read(b)
+	d, err := s.enrich.decode(b)
 	if err != nil {
 		s.refused.Add(1)
 		return fmt.Errorf("hooks: %w", err)

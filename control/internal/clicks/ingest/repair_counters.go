@@ -22,7 +22,7 @@ func (in *Ingester) repairCounters(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("compare counters: %w", err)
 	}
-	next, err := in.compare(ctx, from)
+	next, err := in.compareCounters(ctx, from)
 	if err != nil {
 		return fmt.Errorf("compare counters: %w", err)
 	}
@@ -32,7 +32,7 @@ func (in *Ingester) repairCounters(ctx context.Context) error {
 // compareAll compares all counters with the click store.
 func (in *Ingester) compareAll(ctx context.Context) error {
 	for from := uint64(0); ; {
-		next, err := in.compare(ctx, from)
+		next, err := in.compareCounters(ctx, from)
 		if err != nil || next == 0 {
 			return err
 		}
@@ -40,9 +40,9 @@ func (in *Ingester) compareAll(ctx context.Context) error {
 	}
 }
 
-// compare compares the counters of Config.CompareLinks links with the click store, from a number on, and sets those that
+// compareCounters compares the counters of Config.CompareLinks links with the click store, from a number on, and sets those that
 // differ. It returns the number of the next link, or 0 after the last one.
-func (in *Ingester) compare(ctx context.Context, from uint64) (next uint64, err error) {
+func (in *Ingester) compareCounters(ctx context.Context, from uint64) (next uint64, err error) {
 	// A counter that another process sets in between is not compared.
 	have, next, err := in.store.CountersFrom(ctx, from, in.cfg.CompareLinks)
 	if err != nil {
@@ -53,7 +53,7 @@ func (in *Ingester) compare(ctx context.Context, from uint64) (next uint64, err 
 		return 0, err
 	}
 	scope := analytics.Scope{From: expired.Through, LinkFrom: from, LinkTo: next}
-	stored, err := in.count(ctx, scope, &scope, &scope)
+	stored, err := in.countClicks(ctx, scope, &scope, &scope)
 	if err != nil {
 		return 0, err
 	}

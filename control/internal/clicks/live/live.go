@@ -27,6 +27,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/metric"
 )
 
@@ -101,7 +102,7 @@ type ref struct{ id, domain, slug, shortURL string }
 // scope selects clicks of one link, of one workspace (by number), of both, or, if both are 0, of everybody.
 type scope struct{ link, owner uint64 }
 
-func (s scope) has(r *analytics.Row, owner uint64) bool {
+func (s scope) includes(r *analytics.Row, owner uint64) bool {
 	return (s.link == 0 || r.Link == s.link) && (s.owner == 0 || owner == s.owner)
 }
 
@@ -207,7 +208,7 @@ func (f *Feed) Subscribe(ctx context.Context, p auth.Principal, a Ask) (*Subscri
 	}
 	if f.cfg.Poll > 0 {
 		// Clicks that are stored already are not news. Subscriptions of the same scope share its window.
-		err = f.open(ctx, s.scope)
+		err = f.openWindow(ctx, s.scope)
 	}
 	if err == nil {
 		err = f.begin(ctx, s, a.Resume)
@@ -237,7 +238,7 @@ type Subscription struct {
 
 // wants reports whether the subscription gets a click on a link of a workspace.
 func (s *Subscription) wants(r *analytics.Row, owner uint64) bool {
-	return (s.bots || !r.Bot) && s.scope.has(r, owner)
+	return (s.bots || !r.Bot) && s.scope.includes(r, owner)
 }
 
 // News receives a value when Take has clicks to return.
@@ -258,7 +259,7 @@ func (s *Subscription) Take() (events []Event, dropped uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.waiting {
-		s.cursor.add(seenOf(&s.waiting[i]))
+		s.cursor.addClick(seenOf(&s.waiting[i]))
 		events = append(events, Event{s.waiting[i], s.cursor.String()})
 	}
 	dropped = s.lost
@@ -270,11 +271,11 @@ func (s *Subscription) Take() (events []Event, dropped uint64) {
 func (s *Subscription) put(clicks []LinkClick, missed uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.add(slices.DeleteFunc(clicks, func(c LinkClick) bool { return s.known[c.ID] }), missed)
+	s.appendClicks(slices.DeleteFunc(clicks, func(c LinkClick) bool { return s.known[c.ID] }), missed)
 }
 
-// add adds clicks and counts those that did not fit. The caller holds s.mu.
-func (s *Subscription) add(clicks []LinkClick, missed uint64) {
+// appendClicks adds clicks and counts those that did not fit. The caller holds s.mu.
+func (s *Subscription) appendClicks(clicks []LinkClick, missed uint64) {
 	if len(clicks) == 0 && missed == 0 {
 		return
 	}
@@ -310,7 +311,7 @@ func (s *Subscription) Close() {
 
 // Run delivers clicks to subscriptions until ctx ends, and then ends all subscriptions.
 func (f *Feed) Run(ctx context.Context) error {
-	defer f.end()
+	defer f.endAll()
 	var poll <-chan time.Time
 	if f.cfg.Poll > 0 {
 		every := time.NewTicker(f.cfg.Poll)
@@ -337,7 +338,7 @@ func (f *Feed) Run(ctx context.Context) error {
 	}
 }
 
-func (f *Feed) end() {
+func (f *Feed) endAll() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ended = true
@@ -433,11 +434,7 @@ func (f *Feed) linksOf(ctx context.Context, rows []analytics.Row) ([]ref, error)
 			}
 		}
 	}
-	of := make([]ref, len(rows))
-	for i := range rows {
-		of[i] = f.links[rows[i].Link]
-	}
-	return of, nil
+	return each.At(rows, func(r *analytics.Row) ref { return f.links[r.Link] }), nil
 }
 
 func (f *Feed) metrics() metric.Set {

@@ -26,8 +26,8 @@ type window struct {
 
 func isMissing(err error) bool { return errors.Is(err, store.ErrNotFound) }
 
-// open creates the window of a scope if there is none. Clicks that are stored by now count as seen.
-func (f *Feed) open(ctx context.Context, s scope) error {
+// openWindow creates the window of a scope if there is none. Clicks that are stored by now count as seen.
+func (f *Feed) openWindow(ctx context.Context, s scope) error {
 	f.mu.Lock()
 	w, known := f.polled[s]
 	if !known {

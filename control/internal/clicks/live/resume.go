@@ -41,8 +41,8 @@ func seenOf(c *LinkClick) seen {
 	return seen{int64(binary.BigEndian.Uint64(id[:8]) >> 16), binary.BigEndian.Uint32(id[12:])}
 }
 
-// add records a click. When there are too many, the cursor forgets the oldest and begins after it.
-func (c *cursor) add(s seen) {
+// addClick records a click. When there are too many, the cursor forgets the oldest and begins after it.
+func (c *cursor) addClick(s seen) {
 	if s.time < c.since {
 		return
 	}
@@ -135,7 +135,7 @@ func (f *Feed) begin(ctx context.Context, s *Subscription, resume string) error 
 		s.known[c.ID] = true
 		switch {
 		case !resumed:
-			from.add(seenOf(c))
+			from.addClick(seenOf(c))
 		case !from.has(seenOf(c)):
 			first = append(first, *c)
 		}
@@ -147,7 +147,7 @@ func (f *Feed) begin(ctx context.Context, s *Subscription, resume string) error 
 	if resumed {
 		missed = max(0, total-len(rows)) // they are older than those that were read
 	}
-	s.add(append(first, meanwhile...), uint64(missed))
+	s.appendClicks(append(first, meanwhile...), uint64(missed))
 	return nil
 }
 

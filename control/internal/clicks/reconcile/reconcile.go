@@ -25,6 +25,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/backoff"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/metric"
 )
@@ -129,10 +130,9 @@ func (a *Auditor) auditGaps(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for missing clicks: %w", err)
 	}
-	ranges := make([]store.ClickRange, len(found))
-	for i, g := range found {
-		ranges[i] = store.ClickRange{Edge: fmt.Sprintf("%016x", g.Edge), Range: g.Range}
-	}
+	ranges := each.Of(found, func(g analytics.Gap) store.ClickRange {
+		return store.ClickRange{Edge: fmt.Sprintf("%016x", g.Edge), Range: g.Range}
+	})
 	before, err := a.store.ClickGaps(ctx)
 	if err != nil {
 		return fmt.Errorf("read missing clicks: %w", err)

@@ -188,7 +188,7 @@ func recall[T any](ctx context.Context, s *Service, p auth.Principal, scope anal
 
 // key returns the cache key of a report about a period.
 func key(what string, a Ask, p Period) string {
-	return fmt.Sprint(what, " ", a.Limit, " ", a.open(), " ", int(p.First), " ", int(p.Last), " ", p.Zone, " ", p.From, " ", p.To, " ",
+	return fmt.Sprint(what, " ", a.Limit, " ", a.isOpen(), " ", int(p.First), " ", int(p.Last), " ", p.Zone, " ", p.From, " ", p.To, " ",
 		p.Every, " ",
 		a.Compare, " ", a.ofPeople, " ", a.ofBots, " ", strconv.Quote(a.Goal), " ", a.selected.key)
 }

@@ -69,14 +69,14 @@ func (s *Service) Recent(ctx context.Context, p auth.Principal, id string, a Ask
 		return nil, err
 	}
 	scope := linkScope(u, a)
-	if !a.open() {
+	if !a.isOpen() {
 		scope = period.limit(scope)
 	}
 	if a.Limit <= 0 {
 		a.Limit = 20
 	}
 	r := &RecentClicks{Clicks: []Click{}}
-	if r.Total, err = s.count(ctx, scope); err != nil {
+	if r.Total, err = s.countClicks(ctx, scope); err != nil {
 		return nil, err
 	}
 	err = s.clicks.Clicks(ctx, scope, a.limit(), func(row *analytics.Row) error {
@@ -130,7 +130,7 @@ func (s *Service) bots(ctx context.Context, p auth.Principal, scope analytics.Sc
 		of := func(period Period) (*Bots, error) { return s.botTraffic(ctx, scope, a, period) }
 		b, err := of(period)
 		if err == nil {
-			b.Comparison, err = compare(a, period, of)
+			b.Comparison, err = compared(a, period, of)
 		}
 		return b, err
 	})
@@ -150,7 +150,7 @@ func (s *Service) botTraffic(ctx context.Context, scope analytics.Scope, a Ask, 
 	scope.Bots = analytics.People
 	// A filter by the names of bots must not remove people, of whom the bots are a share.
 	scope.Match = slices.DeleteFunc(slices.Clone(scope.Match), func(m analytics.Match) bool { return m.By == analytics.BotName })
-	people, err := s.count(ctx, scope)
+	people, err := s.countClicks(ctx, scope)
 	if err != nil {
 		return nil, err
 	}

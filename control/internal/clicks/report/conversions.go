@@ -143,7 +143,7 @@ func (s *Service) conversionScope(ctx context.Context, p auth.Principal, id stri
 		return analytics.Scope{}, err
 	}
 	scope := linkScope(u, *a)
-	if !a.open() {
+	if !a.isOpen() {
 		scope = period.limit(scope)
 	}
 	return scope, nil

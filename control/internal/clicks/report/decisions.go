@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/percent"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Tests reports on the active A/B tests.
@@ -71,7 +72,7 @@ func (s *Service) Tests(ctx context.Context, p auth.Principal, a Ask) (*Tests, e
 		of := func(period Period) (*Tests, error) { return s.allTests(ctx, p, a, period) }
 		t, err := of(period)
 		if err == nil {
-			t.Comparison, err = compare(a, period, of)
+			t.Comparison, err = compared(a, period, of)
 		}
 		return t, err
 	})
@@ -82,7 +83,7 @@ func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period 
 	if err != nil {
 		return nil, fmt.Errorf("list tested links: %w", err)
 	}
-	urls = slices.DeleteFunc(urls, func(u store.Link) bool { return !a.selected.has(u.Num) })
+	urls = slices.DeleteFunc(urls, func(u store.Link) bool { return !a.selected.admits(u.Num) })
 	list, drawn, err := s.tests(ctx, urls, a, period)
 	if err != nil {
 		return nil, err
@@ -101,12 +102,12 @@ func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period 
 	t.TopPerformingVariants = t.TopPerformingVariants[:min(a.limit(), len(t.TopPerformingVariants))]
 
 	scope := period.limit(a.selected.in(analytics.Scope{Links: numsOf(urls), Home: homeOf(urls)}))
-	all, err := s.count(ctx, scope)
+	all, err := s.countClicks(ctx, scope)
 	if err != nil {
 		return nil, err
 	}
 	scope.Routed = true
-	routed, err := s.count(ctx, scope)
+	routed, err := s.countClicks(ctx, scope)
 	if err != nil {
 		return nil, err
 	}
@@ -119,11 +120,7 @@ func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period 
 
 // numsOf never returns nil, because nil would select all links.
 func numsOf(urls []store.Link) []uint64 {
-	nums := make([]uint64, len(urls))
-	for i, u := range urls {
-		nums[i] = u.Num
-	}
-	return nums
+	return each.Of(urls, func(u store.Link) uint64 { return u.Num })
 }
 
 // Test reports on one link's variants, whether or not its test is active.
@@ -142,7 +139,7 @@ func (s *Service) Test(ctx context.Context, p auth.Principal, id string, a Ask) 
 		}
 		t, err := of(period)
 		if err == nil {
-			t.Comparison, err = compare(a, period, of)
+			t.Comparison, err = compared(a, period, of)
 		}
 		return t, err
 	})
@@ -150,10 +147,7 @@ func (s *Service) Test(ctx context.Context, p auth.Principal, id string, a Ask) 
 
 // tests reports on each link's variants. drawn is the number of clicks on any variant, including deleted ones.
 func (s *Service) tests(ctx context.Context, urls []store.Link, a Ask, period Period) (list []Test, drawn int64, err error) {
-	ids := make([]string, len(urls))
-	for i, u := range urls {
-		ids[i] = u.ID
-	}
+	ids := each.Of(urls, func(u store.Link) string { return u.ID })
 	variants, err := s.store.VariantsOf(ctx, ids)
 	if err != nil {
 		return nil, 0, fmt.Errorf("find the variants of a report: %w", err)
@@ -239,7 +233,7 @@ func (s *Service) Routing(ctx context.Context, p auth.Principal, id string, a As
 		of := func(period Period) (*Routing, error) { return s.routing(ctx, u, a, period) }
 		r, err := of(period)
 		if err == nil {
-			r.Comparison, err = compare(a, period, of)
+			r.Comparison, err = compared(a, period, of)
 		}
 		return r, err
 	})
@@ -257,7 +251,7 @@ func (s *Service) routing(ctx context.Context, u store.Link, a Ask, period Perio
 	if err != nil {
 		return nil, err
 	}
-	total, err := s.count(ctx, scope)
+	total, err := s.countClicks(ctx, scope)
 	if err != nil {
 		return nil, err
 	}

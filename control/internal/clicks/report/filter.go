@@ -283,11 +283,11 @@ func (sel selected) in(scope analytics.Scope) analytics.Scope {
 	scope.Bots, scope.Match = sel.bots, append(slices.Clone(scope.Match), sel.match...)
 	switch {
 	case scope.Links != nil:
-		scope.Links = slices.DeleteFunc(slices.Clone(scope.Links), func(n uint64) bool { return !sel.has(n) })
+		scope.Links = slices.DeleteFunc(slices.Clone(scope.Links), func(n uint64) bool { return !sel.admits(n) })
 	case sel.listed != nil:
 		// All clicks of a link count for the workspace that has the link, and the tag or bundle, now.
 		scope.Owner, scope.Home = 0, scope.Owner
-		scope.Links = slices.DeleteFunc(slices.Clone(sel.listed), func(n uint64) bool { return !sel.has(n) })
+		scope.Links = slices.DeleteFunc(slices.Clone(sel.listed), func(n uint64) bool { return !sel.admits(n) })
 	case sel.on != nil:
 		scope.Links = sel.on
 	default:
@@ -296,8 +296,8 @@ func (sel selected) in(scope analytics.Scope) analytics.Scope {
 	return scope
 }
 
-// has reports whether the filters on links admit a link.
-func (sel selected) has(link uint64) bool {
+// admits reports whether the filters on links admit a link.
+func (sel selected) admits(link uint64) bool {
 	in := func(list []uint64) bool {
 		_, found := slices.BinarySearch(list, link)
 		return found

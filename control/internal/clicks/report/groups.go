@@ -79,7 +79,7 @@ func (s *Service) Groups(ctx context.Context, p auth.Principal, by string, a Ask
 	}
 	g, err := of(period)
 	if err == nil {
-		g.Comparison, err = compare(a, period, of)
+		g.Comparison, err = compared(a, period, of)
 	}
 	return g, err
 }

@@ -49,7 +49,7 @@ func (s *Service) Heatmap(ctx context.Context, p auth.Principal, id string, a As
 		of := func(period Period) (*Heatmap, error) { return s.heat(ctx, period.limit(within), period.Zone) }
 		h, err := of(period)
 		if err == nil {
-			h.Comparison, err = compare(a, period, of)
+			h.Comparison, err = compared(a, period, of)
 		}
 		return h, err
 	})

@@ -26,8 +26,8 @@ type Range struct {
 	Zone string
 }
 
-// open reports whether the caller specified no period. Some reports then cover all time.
-func (r Range) open() bool {
+// isOpen reports whether the caller specified no period. Some reports then cover all time.
+func (r Range) isOpen() bool {
 	return r.Start == "" && r.End == "" && (r.Name == "" || r.Name == "custom")
 }
 
@@ -179,7 +179,7 @@ func RangeNames() []string {
 // are the last hour or the last 24 hours.
 func (s *Service) exact(r Range, p Period, problems problem.Fields) (Period, error) {
 	hours, named := namedHours[r.Name]
-	if r.open() {
+	if r.isOpen() {
 		hours, named = 24, true
 		if p.Every == analytics.Minutes {
 			hours = 1

@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -109,8 +108,8 @@ type Compared[T any] struct {
 	Figures   T      `json:"figures" doc:"The same figures of that period."`
 }
 
-// compare makes the same figures for the period that the caller compares with. It returns nil if there is none.
-func compare[T any](a Ask, period Period, figures func(Period) (*T, error)) (*Compared[T], error) {
+// compared makes the same figures for the period that the caller compares with. It returns nil if there is none.
+func compared[T any](a Ask, period Period, figures func(Period) (*T, error)) (*Compared[T], error) {
 	switch a.Compare {
 	case "":
 		return nil, nil
@@ -151,14 +150,7 @@ func (a Ask) bots() analytics.Bots {
 
 // link returns a link that the caller may see.
 func (s *Service) link(ctx context.Context, p auth.Principal, id string) (store.Link, error) {
-	u, err := s.store.LinkByID(ctx, id)
-	switch {
-	case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(u.Workspace):
-		return store.Link{}, problem.Missing("URL")
-	case err != nil:
-		return store.Link{}, fmt.Errorf("find the link of a report: %w", err)
-	}
-	return u, nil
+	return auth.Visible("URL", func(u *store.Link) bool { return p.Sees(u.Workspace) })(s.store.LinkByID(ctx, id))
 }
 
 // linkAndPeriod returns what a report on one link is about.
@@ -209,7 +201,7 @@ func growth(n, before int64) float64 {
 	return 0
 }
 
-func (s *Service) count(ctx context.Context, scope analytics.Scope) (int64, error) {
+func (s *Service) countClicks(ctx context.Context, scope analytics.Scope) (int64, error) {
 	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: scope})
 	if err != nil {
 		return 0, err

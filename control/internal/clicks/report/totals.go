@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/percent"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Summary has the totals of a period.
@@ -160,10 +161,7 @@ func (s *Service) overview(ctx context.Context, p auth.Principal, a Ask, period 
 	if err != nil {
 		return nil, err
 	}
-	nums := make([]uint64, len(top))
-	for i := range top {
-		nums[i] = top[i].Num
-	}
+	nums := each.At(top, func(c *CountedLink) uint64 { return c.Num })
 	scope = period.limit(scope)
 	scope.Links = nums
 	converted, err := s.wonByLink(ctx, a.Goal, scope)
@@ -204,7 +202,7 @@ type CountedLink struct {
 // compareTop adds the clicks of the period with which a list is compared.
 func (s *Service) compareTop(ctx context.Context, scope analytics.Scope, a Ask, period Period, list []CountedLink) error {
 	before := map[uint64]int64{}
-	_, err := compare(a, period, func(other Period) (*int, error) {
+	_, err := compared(a, period, func(other Period) (*int, error) {
 		scope := other.limit(scope)
 		scope.Links = make([]uint64, len(list))
 		for i := range list {
@@ -231,7 +229,7 @@ func (s *Service) TopLinks(ctx context.Context, p auth.Principal, a Ask) ([]Coun
 		return nil, err
 	}
 	scope := ownScope(p, a)
-	if a.open() {
+	if a.isOpen() {
 		if a.Compare != "" {
 			return nil, problem.OfField("compare", "needs a range: startDate, endDate or timeRange")
 		}
@@ -275,10 +273,7 @@ func (s *Service) top(ctx context.Context, scope analytics.Scope, limit int) ([]
 		if err != nil {
 			return nil, err
 		}
-		nums := make([]uint64, len(lines))
-		for i, l := range lines {
-			nums[i] = l.Link
-		}
+		nums := each.Of(lines, func(l analytics.Line) uint64 { return l.Link })
 		urls, err := s.store.LinksByNum(ctx, nums)
 		if err != nil {
 			return nil, fmt.Errorf("find the links of a report: %w", err)
@@ -313,7 +308,7 @@ func (s *Service) report(ctx context.Context, scope analytics.Scope, a Ask, peri
 	}
 	r, err := of(period)
 	if err == nil {
-		r.Comparison, err = compare(a, period, of)
+		r.Comparison, err = compared(a, period, of)
 	}
 	return r, err
 }
@@ -356,7 +351,7 @@ func (s *Service) figures(ctx context.Context, scope analytics.Scope, a Ask, per
 		visitors, err = s.clicks.Lines(ctx, analytics.Query{Scope: within, Visitors: true})
 		return err
 	}, func(ctx context.Context) (err error) {
-		before, err = s.count(ctx, period.before().limit(scope))
+		before, err = s.countClicks(ctx, period.before().limit(scope))
 		return err
 	}, func(ctx context.Context) (err error) {
 		found, err = s.clicks.Breakdown(ctx, within, reported, limit+1) // one more, because clicks without a campaign are not listed

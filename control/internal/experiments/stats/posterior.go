@@ -16,20 +16,20 @@ const tail = 0.025
 // multi-armed bandit (2010), equation 6; for two arms Evan Miller, Formulas for Bayesian A/B testing (2015). The absolute
 // error is below 1e-9 (1e-6 above 10^8 visitors). 2 arms take about 50 µs, 20 arms about 2 ms.
 func ProbabilityBest(arms []Arm) []float64 {
-	best, _ := compare(posteriors(arms), fineStep, fineReach)
+	best, _ := integrate(posteriors(arms), fineStep, fineReach)
 	return best
 }
 
 // ExpectedLoss returns for each arm the rate that its choice is expected to give away: the posterior mean of the highest rate
 // minus the arm's rate. See Stucchio, Bayesian A/B testing at VWO (2015), section 4. The relative error is below 1e-6.
 func ExpectedLoss(arms []Arm) []float64 {
-	_, loss := compare(posteriors(arms), fineStep, fineReach)
+	_, loss := integrate(posteriors(arms), fineStep, fineReach)
 	return loss
 }
 
-// compare integrates over the panels of all arms at once. The loss of arm i is the integral of F_i (1 - product of the other F_j),
+// integrate integrates over the panels of all arms at once. The loss of arm i is the integral of F_i (1 - product of the other F_j),
 // which has no cancellation.
-func compare(arms []beta, step, reach float64) (best, loss []float64) {
+func integrate(arms []beta, step, reach float64) (best, loss []float64) {
 	k := len(arms)
 	best, loss = make([]float64, k), make([]float64, k)
 	if k == 0 {

@@ -23,7 +23,7 @@ func thompson(arms []beta, floor int) []int {
 	if k == 0 {
 		return nil
 	}
-	best, _ := compare(arms, coarseStep, coarseReach)
+	best, _ := integrate(arms, coarseStep, coarseReach)
 	floor = max(min(floor, 100/k), 0)
 	return apportion(best, 100-k*floor, floor)
 }

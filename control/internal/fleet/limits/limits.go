@@ -21,6 +21,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/limit"
 	"github.com/shortline/shortline/shared/metric"
@@ -86,7 +87,7 @@ func (l *Ledger) ShareCounts(ctx context.Context, r limit.Report) (answer limit.
 	if err == nil {
 		answer.Edges, answer.Rank = place(edges, r.Edge)
 		if len(r.Counts) > 0 {
-			err = l.count(ctx, &r, &answer)
+			err = l.record(ctx, &r, &answer)
 		} else {
 			err = l.store.View(ctx, func(c store.Conn) error { return changes(ctx, c, r.After, &answer) })
 		}
@@ -102,8 +103,8 @@ func (l *Ledger) ShareCounts(ctx context.Context, r limit.Report) (answer limit.
 	return answer, nil
 }
 
-// count records a report, one at a time, and reads the changes in the same transaction.
-func (l *Ledger) count(ctx context.Context, r *limit.Report, answer *limit.Answer) error {
+// record records a report, one at a time, and reads the changes in the same transaction.
+func (l *Ledger) record(ctx context.Context, r *limit.Report, answer *limit.Answer) error {
 	if l.queued.Add(1) > maxQueued {
 		l.queued.Add(-1)
 		l.busy.Add(1)
@@ -116,10 +117,9 @@ func (l *Ledger) count(ctx context.Context, r *limit.Report, answer *limit.Answe
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	counts := make([]store.LimitCount, len(r.Counts))
-	for i, c := range r.Counts {
-		counts[i] = store.LimitCount{LimitKey: store.LimitKey{Link: c.Link, Since: c.Since}, Counter: c.Counter, Clicks: int64(c.Clicks)}
-	}
+	counts := each.Of(r.Counts, func(c limit.Count) store.LimitCount {
+		return store.LimitCount{LimitKey: store.LimitKey{Link: c.Link, Since: c.Since}, Counter: c.Counter, Clicks: int64(c.Clicks)}
+	})
 	return l.store.Tx(ctx, func(tx *store.Tx) error {
 		if _, err := tx.RaiseLimitCounts(ctx, counts); err != nil {
 			return err
@@ -177,10 +177,7 @@ func (l *Ledger) alive(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	edges := make([]string, len(reports))
-	for i := range reports {
-		edges[i] = reports[i].Edge
-	}
+	edges := each.At(reports, func(e *store.EdgeReport) string { return e.Edge })
 	slices.Sort(edges) // the database may have another order
 	l.edges, l.read = edges, now
 	return edges, nil

@@ -127,7 +127,7 @@ func (c *Counter) ReportAttempts(ctx context.Context, r lockout.Report) ([]locko
 		}
 		rows, err = tx.ChangeLinkLockouts(ctx, rows, func(l *store.LinkLockout) {
 			address, _ := netip.ParseAddr(l.Client) // valid: written by the loop above
-			count(l, reported[lockout.Client{Link: l.Link, Address: address}], now)
+			addAttempts(l, reported[lockout.Client{Link: l.Link, Address: address}], now)
 		})
 		return err
 	})
@@ -143,8 +143,8 @@ func (c *Counter) ReportAttempts(ctx context.Context, r lockout.Report) ([]locko
 	return states(rows, now), nil
 }
 
-// count adds reported attempts to a row.
-func count(l *store.LinkLockout, a lockout.Attempts, now time.Time) {
+// addAttempts adds reported attempts to a row.
+func addAttempts(l *store.LinkLockout, a lockout.Attempts, now time.Time) {
 	var before lockout.Failures
 	if l.Version != 0 && !a.Succeeded {
 		before = lockout.Failures{Count: l.Count, Last: time.UnixMilli(l.LastAt)}

@@ -100,7 +100,7 @@ func (p *Positions) note(edge string, applied snapshot.Cursor, seen time.Time, r
 	e := p.edges[edge]
 	if e == nil {
 		if len(p.edges) >= maxEdges {
-			p.forget(p.cfg.Now())
+			p.removeStale(p.cfg.Now())
 		}
 		if len(p.edges) >= maxEdges {
 			return
@@ -124,8 +124,8 @@ func (p *Positions) note(edge string, applied snapshot.Cursor, seen time.Time, r
 	}
 }
 
-// forget removes edges that are not connected. The caller holds mu.
-func (p *Positions) forget(now time.Time) {
+// removeStale removes edges that are not connected. The caller holds mu.
+func (p *Positions) removeStale(now time.Time) {
 	for id, e := range p.edges {
 		if now.Sub(e.seen) > Alive {
 			delete(p.edges, id)
@@ -167,7 +167,7 @@ func (p *Positions) Await(ctx context.Context, revision uint64) (applied, connec
 	defer again.Stop()
 	for poll := true; ; {
 		p.mu.Lock()
-		applied, connected = p.count(want)
+		applied, connected = p.countEdges(want)
 		moved := p.moved
 		p.mu.Unlock()
 		if applied == connected {
@@ -175,7 +175,7 @@ func (p *Positions) Await(ctx context.Context, revision uint64) (applied, connec
 		}
 		if poll && !p.cfg.Local { // repeated, because an announcement can get lost
 			poll = false
-			p.send(lasting, fmt.Sprintf("wanted %s %d %d", p.replica, want.Incarnation, want.Revision))
+			p.sendPosition(lasting, fmt.Sprintf("wanted %s %d %d", p.replica, want.Incarnation, want.Revision))
 		}
 		select {
 		case <-moved:
@@ -204,8 +204,8 @@ func (p *Positions) incarnation(ctx context.Context) (uint64, error) {
 	return n, nil
 }
 
-// count returns how many edges have applied a cursor, and how many are connected. The caller holds mu.
-func (p *Positions) count(want snapshot.Cursor) (applied, connected int) {
+// countEdges returns how many edges have applied a cursor, and how many are connected. The caller holds mu.
+func (p *Positions) countEdges(want snapshot.Cursor) (applied, connected int) {
 	now := p.cfg.Now()
 	for _, e := range p.edges {
 		if now.Sub(e.seen) > Alive {
@@ -308,12 +308,12 @@ func (p *Positions) Run(ctx context.Context) error {
 			return nil
 		}
 		for _, text := range p.announcements() {
-			p.send(ctx, text)
+			p.sendPosition(ctx, text)
 		}
 	}
 }
 
-func (p *Positions) send(ctx context.Context, text string) {
+func (p *Positions) sendPosition(ctx context.Context, text string) {
 	limited, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	if err := p.store.Announce(limited, text); err != nil && ctx.Err() == nil {

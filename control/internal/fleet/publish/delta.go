@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
 )
@@ -163,10 +164,7 @@ func (p *Publisher) since(ctx context.Context, c store.Conn, after, to uint64) (
 	if more {
 		return nil, nil, snapshot.ErrTooOld
 	}
-	nums := make([]uint64, len(changes))
-	for i, ch := range changes {
-		nums[i] = ch.Num
-	}
+	nums := each.Of(changes, func(ch store.Change) uint64 { return ch.Num })
 	list, err := c.FullLinks(ctx, nums)
 	return changes, list, err
 }

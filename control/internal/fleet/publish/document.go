@@ -115,7 +115,7 @@ func (p *Publisher) build(ctx context.Context) (_ *document, err error) {
 		if d.cursor.Incarnation, d.cursor.Revision, err = c.Head(ctx); err != nil {
 			return err
 		}
-		hash, err = p.write(ctx, c, f, d.cursor)
+		hash, err = p.writeDocument(ctx, c, f, d.cursor)
 		return err
 	})
 	if err == nil {
@@ -129,7 +129,8 @@ func (p *Publisher) build(ctx context.Context) (_ *document, err error) {
 	return d, nil
 }
 
-func (p *Publisher) write(ctx context.Context, c store.Conn, f io.Writer, cur snapshot.Cursor) (hash snapshot.StateHash, err error) {
+func (p *Publisher) writeDocument(ctx context.Context, c store.Conn, f io.Writer, cur snapshot.Cursor) (hash snapshot.StateHash,
+	err error) {
 	buf := bufio.NewWriterSize(f, 256<<10)
 	w, err := snapshot.NewWriter(buf, cur)
 	if err != nil {

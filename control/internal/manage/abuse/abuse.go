@@ -72,7 +72,7 @@ func New(cfg Config, st *store.Store) *Service {
 	}
 	s.Group = job.Group{
 		{Name: "destinations", Every: cmp.Or(cfg.Every, 10*time.Second), Do: s.CheckAll, Note: job.Failures(&s.failed), Logger: cfg.Logger},
-		{Name: "old_cases", Every: forgetEvery, Do: s.forget, Logger: cfg.Logger},
+		{Name: "old_cases", Every: forgetEvery, Do: s.deleteOldCases, Logger: cfg.Logger},
 	}
 	return s
 }

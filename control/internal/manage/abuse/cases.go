@@ -39,13 +39,7 @@ func (s *Service) Case(ctx context.Context, p auth.Principal, id string) (store.
 }
 
 func found(c store.AbuseCase, err error) (store.AbuseCase, error) {
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return c, problem.Missing("Report")
-	case err != nil:
-		return c, fmt.Errorf("read an abuse case: %w", err)
-	}
-	return c, nil
+	return c, auth.Missing("Report", err)
 }
 
 // Dismiss closes an open case without a consequence. If a check suspended the link, the suspension is lifted, and the check
@@ -105,7 +99,7 @@ func (s *Service) resolve(ctx context.Context, p auth.Principal, id string, then
 		if c.Status != store.CaseOpen {
 			return problem.New(problem.Conflict, "This report was already resolved.")
 		}
-		if err := s.close(ctx, tx, p, &c, status); err != nil {
+		if err := s.closeCase(ctx, tx, p, &c, status); err != nil {
 			return err
 		}
 		return then(tx, &c, link, audit.Entry{UserID: p.UserID, Action: "ABUSE_REPORT_" + status, EntityType: "abuse_report",
@@ -118,8 +112,8 @@ func (s *Service) resolve(ctx context.Context, p auth.Principal, id string, then
 	return s.Case(ctx, p, id)
 }
 
-// close resolves one case. The addresses of reporters are not needed any more.
-func (s *Service) close(ctx context.Context, tx *store.Tx, p auth.Principal, c *store.AbuseCase, status string) error {
+// closeCase resolves one case. The addresses of reporters are not needed any more.
+func (s *Service) closeCase(ctx context.Context, tx *store.Tx, p auth.Principal, c *store.AbuseCase, status string) error {
 	c.Status, c.ResolvedAt, c.ResolvedBy = status, s.cfg.Now().UnixMilli(), p.UserID
 	for i := range c.Messages {
 		c.Messages[i].Email = ""
@@ -134,7 +128,7 @@ func (s *Service) closeAll(ctx context.Context, tx *store.Tx, p auth.Principal, 
 		return err
 	}
 	for i := range open {
-		if err := s.close(ctx, tx, p, &open[i], status); err != nil {
+		if err := s.closeCase(ctx, tx, p, &open[i], status); err != nil {
 			return err
 		}
 	}

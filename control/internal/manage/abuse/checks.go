@@ -30,18 +30,18 @@ func (s *Service) CheckAll(ctx context.Context) error {
 	var problems []error
 	if sc := s.cfg.Screening; sc != nil {
 		if sc.ListKnown() {
-			problems = append(problems, s.run(ctx, &pass{source: store.SourceBlocklist, version: "list " + sc.Hosts().Version(), page: 500,
-				judge: s.byList, idle: sc.Hosts() == nil}))
+			problems = append(problems, s.runCheck(ctx, &pass{source: store.SourceBlocklist, version: "list " + sc.Hosts().Version(),
+				page: 500, judge: s.byList, idle: sc.Hosts() == nil}))
 		}
 		asker := &asker{service: sc, seen: map[uint64]string{}, seed: maphash.MakeSeed()}
-		problems = append(problems, s.run(ctx, &pass{source: store.SourceCheck, version: fmt.Sprint("service ", sc.Asks()), page: 50,
+		problems = append(problems, s.runCheck(ctx, &pass{source: store.SourceCheck, version: fmt.Sprint("service ", sc.Asks()), page: 50,
 			judge: asker.judge, idle: !sc.Asks()}))
 	}
 	return errors.Join(problems...)
 }
 
-// forget deletes old closed cases.
-func (s *Service) forget(ctx context.Context) error {
+// deleteOldCases deletes old closed cases.
+func (s *Service) deleteOldCases(ctx context.Context) error {
 	return s.store.Tx(ctx, func(tx *store.Tx) error { return tx.ForgetCases(ctx, s.cfg.Now().Add(-keepCases).UnixMilli()) })
 }
 
@@ -111,8 +111,8 @@ func (a *asker) judge(ctx context.Context, url string) (detail, reason string, k
 	return url, why, true, nil
 }
 
-// run continues a check if it is due.
-func (s *Service) run(ctx context.Context, p *pass) error {
+// runCheck continues a check if it is due.
+func (s *Service) runCheck(ctx context.Context, p *pass) error {
 	if p.idle {
 		if n, err := s.store.CountOpenCases(ctx, p.source); err != nil || n == 0 {
 			return err

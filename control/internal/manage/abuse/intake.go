@@ -3,7 +3,6 @@ package abuse
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
@@ -87,10 +86,7 @@ func (s *Service) Accept(ctx context.Context, r abuse.Report) error {
 		s.lost.Add(1)
 		s.cfg.Logger.Error("abuse report not stored", "error", err.Error())
 	}
-	if err != nil {
-		return fmt.Errorf("accept an abuse report: %w", err)
-	}
-	return nil
+	return problem.Doing("accept an abuse report", err)
 }
 
 // limitReports counts a report for its client and for all clients together.

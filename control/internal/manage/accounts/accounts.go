@@ -10,7 +10,6 @@ package accounts
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	netmail "net/mail"
 	"strings"
@@ -85,7 +84,7 @@ func (s *Service) changeAfter(ctx context.Context, p auth.Principal, id string, 
 			return err
 		}
 		if u, err = tx.LockUser(ctx, id); err != nil {
-			return missing(err)
+			return auth.Missing("User", err)
 		}
 		e := audit.Entry{UserID: p.UserID, Action: "USER_UPDATED", EntityType: "user", EntityID: id, Old: logged(u)}
 		if err := f(tx, &u, &e); err != nil {
@@ -113,13 +112,6 @@ func Status(u store.User) string {
 		return "ACTIVE"
 	}
 	return "INACTIVE"
-}
-
-func missing(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return problem.Missing("User")
-	}
-	return err
 }
 
 // checkPassword validates a new password of the user with this email.

@@ -73,14 +73,14 @@ func (s *Service) Login(ctx context.Context, in Credentials) (out SignedIn, err 
 			out.NeedsCode = true
 			return nil
 		}
-		out, err = s.open(ctx, u.ID, in, key, dirty)
+		out, err = s.startSession(ctx, u.ID, in, key, dirty)
 		return err
 	})
 	return out, err
 }
 
-// open starts a session after the right password.
-func (s *Service) open(ctx context.Context, userID string, in Credentials, key string, dirty bool) (out SignedIn, err error) {
+// startSession starts a session after the right password.
+func (s *Service) startSession(ctx context.Context, userID string, in Credentials, key string, dirty bool) (out SignedIn, err error) {
 	wrong := false
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		u, err := tx.LockUser(ctx, userID) // again, because it may have changed

@@ -97,7 +97,7 @@ func (s *Service) unusedPassword(ctx context.Context, u store.User) (string, err
 		if err != nil {
 			return "", err
 		}
-		if same, err := s.passwords.Check(ctx, u.PasswordHash, password); err != nil || same {
+		if same, err := s.passwords.Verify(ctx, u.PasswordHash, password); err != nil || same {
 			return password, err
 		}
 	}
@@ -113,7 +113,7 @@ func (s *Service) differs(ctx context.Context, email, password string) (bool, er
 	if err != nil {
 		return false, err
 	}
-	same, err := s.passwords.Check(ctx, u.PasswordHash, password)
+	same, err := s.passwords.Verify(ctx, u.PasswordHash, password)
 	return !same, err
 }
 
@@ -129,7 +129,7 @@ func (s *Service) CreateAdmin(ctx context.Context, email, password string) (stor
 func (s *Service) ResetPasswordOf(ctx context.Context, email, password string) (store.User, error) {
 	u, err := s.store.UserByEmail(ctx, email)
 	if err != nil {
-		return u, missing(err)
+		return u, auth.Missing("User", err)
 	}
 	return u, s.resetPassword(ctx, auth.Principal{}, u, password, byOperator())
 }
@@ -138,7 +138,7 @@ func (s *Service) ResetPasswordOf(ctx context.Context, email, password string) (
 // had reports whether the user had any.
 func (s *Service) TurnOffSecondFactorsOf(ctx context.Context, email string) (u store.User, had bool, err error) {
 	if u, err = s.store.UserByEmail(ctx, email); err != nil {
-		return u, false, missing(err)
+		return u, false, auth.Missing("User", err)
 	}
 	if had = u.TOTPEnabled || u.HasPasskeys; !had {
 		return u, false, nil

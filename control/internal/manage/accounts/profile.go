@@ -14,7 +14,7 @@ import (
 // Me returns the caller's own user.
 func (s *Service) Me(ctx context.Context, p auth.Principal) (store.User, error) {
 	u, err := s.store.UserByID(ctx, p.UserID)
-	return u, missing(err)
+	return u, auth.Missing("User", err)
 }
 
 // Rename changes the caller's own name.
@@ -76,7 +76,7 @@ func (s *Service) confirm(ctx context.Context, p auth.Principal, password, field
 		}
 		u, err := s.store.UserByID(ctx, p.UserID)
 		if err != nil {
-			return missing(err)
+			return auth.Missing("User", err)
 		}
 		ok, err := s.passwords.Matches(u.PasswordHash, password)
 		if err != nil {

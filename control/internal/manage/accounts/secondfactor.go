@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 var errCode = errors.New("the code is not right")
@@ -155,10 +156,7 @@ func (s *Service) EnableTOTP(ctx context.Context, p auth.Principal, code string)
 			}
 			u.TOTPEnabled, u.TOTPLastStep = true, step
 			recovery = auth.NewRecoveryCodes()
-			hashes := make([]string, len(recovery))
-			for i, c := range recovery {
-				hashes[i] = auth.RecoveryHash(u.ID, c)
-			}
+			hashes := each.Of(recovery, func(c string) string { return auth.RecoveryHash(u.ID, c) })
 			e.Action = "TWO_FACTOR_ENABLED"
 			if err := s.factorChanged(ctx, tx, *u, mail.FactorEnabled); err != nil {
 				return err

@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -53,11 +52,8 @@ func (s *Service) EndSession(ctx context.Context, p auth.Principal, key string) 
 			return problem.Missing("Session")
 		}
 		gone, err := tx.DeleteSession(ctx, p.UserID, ids[i])
-		if errors.Is(err, store.ErrNotFound) {
-			return problem.Missing("Session")
-		}
 		if err != nil {
-			return fmt.Errorf("end session: %w", err)
+			return auth.Missing("Session", err)
 		}
 		return audit.Append(ctx, tx, audit.Entry{
 			UserID: p.UserID, Action: "SESSION_REVOKED", EntityType: "session", EntityID: key,

@@ -34,7 +34,7 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (store.U
 		return store.User{}, err
 	}
 	u, err := s.store.UserByID(ctx, id)
-	return u, missing(err)
+	return u, auth.Missing("User", err)
 }
 
 // NewUser is the input of Create. Role "" means USER.

@@ -133,20 +133,20 @@ func encode(v any) (sql.NullString, error) {
 // length, so different rows never have equal input.
 func chain(prev string, r store.AuditRow) string {
 	h := sha256.New()
-	put(h, prev, true)
-	put(h, fmt.Sprint(r.Seq), true)
-	put(h, r.ID, true)
+	writeField(h, prev, true)
+	writeField(h, fmt.Sprint(r.Seq), true)
+	writeField(h, r.ID, true)
 	for _, s := range []sql.NullString{
 		r.UserID, {String: r.Action, Valid: true}, {String: r.EntityType, Valid: true}, r.EntityID, r.Old, r.New, r.IP, r.UserAgent,
 	} {
-		put(h, s.String, s.Valid)
+		writeField(h, s.String, s.Valid)
 	}
-	put(h, r.Metadata, true)
-	put(h, fmt.Sprint(r.CreatedAt), true)
+	writeField(h, r.Metadata, true)
+	writeField(h, fmt.Sprint(r.CreatedAt), true)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func put(h hash.Hash, s string, valid bool) {
+func writeField(h hash.Hash, s string, valid bool) {
 	var n [9]byte
 	if valid {
 		n[0] = 1

@@ -33,7 +33,7 @@ func CheckKey(ctx context.Context, st *store.Store) error {
 		if err != nil {
 			return err
 		}
-		if good, _ := ring.check(hash, mac.String); !good {
+		if good, _ := ring.verify(hash, mac.String); !good {
 			return ErrOtherKey
 		}
 		return nil
@@ -88,8 +88,8 @@ func newKeyRing(configured [][]byte) (keyRing, error) {
 	return ring, nil
 }
 
-// check reports whether mac is the HMAC of hash, and whether the ring contains the key that mac names.
-func (ring keyRing) check(hash, mac string) (good, known bool) {
+// verify reports whether mac is the HMAC of hash, and whether the ring contains the key that mac names.
+func (ring keyRing) verify(hash, mac string) (good, known bool) {
 	parts := strings.Split(mac, ".")
 	if len(parts) != 3 || parts[0] != "v1" {
 		return false, true // malformed, so it was not written by this program

@@ -110,7 +110,7 @@ func (v *verifier) row(r store.AuditRow) error {
 
 func (v *verifier) signed(r store.AuditRow) error {
 	if len(v.ring) > 0 {
-		switch good, known := v.ring.check(r.Hash, r.MAC.String); {
+		switch good, known := v.ring.verify(r.Hash, r.MAC.String); {
 		case !known:
 			return fmt.Errorf(
 				"row %d is signed with a key that is neither in ENCRYPTION_KEY nor in AUDIT_KEY (its id is %.8s); add the key that was replaced to "+

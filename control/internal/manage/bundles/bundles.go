@@ -8,7 +8,6 @@ package bundles
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/version"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // States of a bundle. An archived bundle is hidden from lists, but its data is kept.
@@ -81,10 +81,7 @@ func status(b *store.Bundle) string {
 // Version returns the version of a bundle: of its fields, and of its links in order. Counters and fields of links are not
 // part of it.
 func (b *Bundle) Version() string {
-	ids := make([]string, len(b.URLs))
-	for i := range b.URLs {
-		ids[i] = b.URLs[i].Link.ID
-	}
+	ids := each.At(b.URLs, func(v *store.BundleLink) string { return v.Link.ID })
 	return version.Hash(b.ID, b.Name, b.Description, b.Color, b.Icon, b.Archived, ids)
 }
 
@@ -93,7 +90,7 @@ func checkVersion(ctx context.Context, tx *store.Tx, p auth.Principal, b store.B
 	if !version.Given(ctx) {
 		return nil
 	}
-	present, err := read(ctx, tx.Conn, p, b)
+	present, err := withLinks(ctx, tx.Conn, p, b)
 	if err != nil {
 		return err
 	}
@@ -206,15 +203,12 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input, urlIDs
 			e.New.(map[string]any)["urlIds"] = urlIDs
 		}
 		var err error
-		if out, err = read(ctx, tx.Conn, p, b); err != nil {
+		if out, err = withLinks(ctx, tx.Conn, p, b); err != nil {
 			return err
 		}
 		return audit.Append(ctx, tx, e)
 	})
-	if err != nil {
-		return Bundle{}, fmt.Errorf("create bundle: %w", err)
-	}
-	return out, nil
+	return out, problem.Doing("create bundle", err)
 }
 
 // Get reads a bundle.
@@ -223,7 +217,7 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (Bundle,
 	if err != nil {
 		return Bundle{}, err
 	}
-	return read(ctx, s.store.Conn, p, b)
+	return withLinks(ctx, s.store.Conn, p, b)
 }
 
 // Query selects a page of bundles.
@@ -262,18 +256,10 @@ func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]Bundle
 // visible wraps a store call that returns a bundle. It returns the same error for a missing bundle and for a bundle
 // that the caller may not see.
 func visible(p auth.Principal) func(store.Bundle, error) (store.Bundle, error) {
-	return func(b store.Bundle, err error) (store.Bundle, error) {
-		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(b.Workspace):
-			return store.Bundle{}, problem.Missing("Bundle")
-		case err != nil:
-			return store.Bundle{}, fmt.Errorf("read bundle: %w", err)
-		}
-		return b, nil
-	}
+	return auth.Visible("Bundle", func(b *store.Bundle) bool { return p.Sees(b.Workspace) })
 }
 
-func read(ctx context.Context, c store.Conn, p auth.Principal, b store.Bundle) (Bundle, error) {
+func withLinks(ctx context.Context, c store.Conn, p auth.Principal, b store.Bundle) (Bundle, error) {
 	list, err := readAll(ctx, c, p, []store.Bundle{b})
 	if err != nil {
 		return Bundle{}, err
@@ -284,19 +270,12 @@ func read(ctx context.Context, c store.Conn, p auth.Principal, b store.Bundle) (
 // readAll reads the links of bundles that the caller may see. A caller misses links only if they were an
 // administrator, put other users' links into the bundle, and have lost the role since.
 func readAll(ctx context.Context, c store.Conn, p auth.Principal, list []store.Bundle) ([]Bundle, error) {
-	ids := make([]string, len(list))
-	for i := range list {
-		ids[i] = list[i].ID
-	}
+	ids := each.At(list, func(b *store.Bundle) string { return b.ID })
 	urls, err := c.BundleLinks(ctx, ids, p.Scope())
 	if err != nil {
 		return nil, fmt.Errorf("read the links of bundles: %w", err)
 	}
-	out := make([]Bundle, len(list))
-	for i := range list {
-		out[i] = Bundle{list[i], urls[list[i].ID]}
-	}
-	return out, nil
+	return each.At(list, func(b *store.Bundle) Bundle { return Bundle{*b, urls[b.ID]} }), nil
 }
 
 // Update changes the fields that the input sets.
@@ -346,7 +325,7 @@ func (s *Service) change(ctx context.Context, p auth.Principal, what, id string,
 				return err
 			}
 		}
-		if out, err = read(ctx, tx.Conn, p, after); err != nil || len(is) == 0 {
+		if out, err = withLinks(ctx, tx.Conn, p, after); err != nil || len(is) == 0 {
 			return err
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "BUNDLE_UPDATED", EntityType: "bundle", EntityID: id,
@@ -385,8 +364,5 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "BUNDLE_DELETED", EntityType: "bundle", EntityID: id,
 			Workspace: b.Workspace, Old: fields(&b)})
 	})
-	if err != nil {
-		return fmt.Errorf("delete bundle: %w", err)
-	}
-	return nil
+	return problem.Doing("delete bundle", err)
 }

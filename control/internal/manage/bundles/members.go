@@ -11,12 +11,12 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Add appends a link to a bundle. A link that is already in the bundle is a Conflict.
-func (s *Service) Add(ctx context.Context, p auth.Principal, id, urlID string) (Bundle, error) {
+// AddLink appends a link to a bundle. A link that is already in the bundle is a Conflict.
+func (s *Service) AddLink(ctx context.Context, p auth.Principal, id, urlID string) (Bundle, error) {
 	if urlID == "" {
 		return Bundle{}, problem.OfField("urlId", "is required")
 	}
-	return s.add(ctx, p, id, "urlId", []string{urlID}, true)
+	return s.addLinks(ctx, p, id, "urlId", []string{urlID}, true)
 }
 
 // AddMany appends links to a bundle in the given order, all or none. It skips links that are already in the bundle.
@@ -25,10 +25,10 @@ func (s *Service) AddMany(ctx context.Context, p auth.Principal, id string, urlI
 	if len(urlIDs) == 0 || len(urlIDs) > MaxURLs {
 		return Bundle{}, problem.OfField("urlIds", "must hold 1 to %d ids", MaxURLs)
 	}
-	return s.add(ctx, p, id, "urlIds", urlIDs, false)
+	return s.addLinks(ctx, p, id, "urlIds", urlIDs, false)
 }
 
-func (s *Service) add(ctx context.Context, p auth.Principal, id, field string, urlIDs []string, once bool) (Bundle, error) {
+func (s *Service) addLinks(ctx context.Context, p auth.Principal, id, field string, urlIDs []string, once bool) (Bundle, error) {
 	var out Bundle
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		// Check the bundle before the links: a request with a foreign bundle must not reveal which links exist.
@@ -53,15 +53,12 @@ func (s *Service) add(ctx context.Context, p auth.Principal, id, field string, u
 		if once && len(added) == 0 {
 			return problem.New(problem.Conflict, "The URL is already in this bundle.")
 		}
-		if out, err = read(ctx, tx.Conn, p, b); err != nil || len(added) == 0 {
+		if out, err = withLinks(ctx, tx.Conn, p, b); err != nil || len(added) == 0 {
 			return err
 		}
 		return audit.Append(ctx, tx, entry)
 	})
-	if err != nil {
-		return Bundle{}, fmt.Errorf("add to bundle: %w", err)
-	}
-	return out, nil
+	return out, problem.Doing("add to bundle", err)
 }
 
 // LockLinks locks links. It fails and names the missing ids unless the caller may see all of them.
@@ -136,7 +133,7 @@ func (s *Service) Move(ctx context.Context, p auth.Principal, id, urlID string, 
 		return Bundle{}, problem.OfField("order", "must not be negative")
 	}
 	return s.inside(ctx, p, "move in bundle", id, func(tx *store.Tx, b *store.Bundle) (any, error) {
-		now, err := read(ctx, tx.Conn, p, *b)
+		now, err := withLinks(ctx, tx.Conn, p, *b)
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +175,7 @@ func (s *Service) inside(ctx context.Context, p auth.Principal, what, id string,
 				return err
 			}
 		}
-		if out, err = read(ctx, tx.Conn, p, b); err != nil || told == nil {
+		if out, err = withLinks(ctx, tx.Conn, p, b); err != nil || told == nil {
 			return err
 		}
 		return audit.Append(ctx, tx, updated(p, &b, told))
@@ -192,9 +189,9 @@ func (s *Service) inside(ctx context.Context, p auth.Principal, what, id string,
 // maxBundles limits the bundles that one request names.
 const maxBundles = 100
 
-// Check returns an Invalid that lists the bundles that the caller may not see. field is the name of the list in the
+// CheckVisible returns an Invalid that lists the bundles that the caller may not see. field is the name of the list in the
 // request; the problems name positions, such as bundleIds.0.
-func Check(ctx context.Context, c store.Conn, p auth.Principal, field string, ids []string) error {
+func CheckVisible(ctx context.Context, c store.Conn, p auth.Principal, field string, ids []string) error {
 	if len(ids) > maxBundles {
 		return problem.OfField(field, "must hold at most %d ids", maxBundles)
 	}
@@ -270,7 +267,7 @@ func Put(ctx context.Context, tx *store.Tx, p auth.Principal, field string, plac
 // Replace puts a link into exactly these bundles, apart from bundles that the caller may not see. The caller has
 // locked the link and may see it. It returns audit entries like Put.
 func Replace(ctx context.Context, tx *store.Tx, p auth.Principal, field string, ids []string, u *store.Link) ([]audit.Entry, error) {
-	if err := Check(ctx, tx.Conn, p, field, ids); err != nil {
+	if err := CheckVisible(ctx, tx.Conn, p, field, ids); err != nil {
 		return nil, err
 	}
 	current, err := tx.BundlesOf(ctx, u.ID)

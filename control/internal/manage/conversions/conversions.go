@@ -45,15 +45,12 @@ func New(s *store.Store) *Service { return &Service{s} }
 
 // Get reads the settings of the caller's workspace.
 func (s *Service) Get(ctx context.Context, p auth.Principal) (Settings, error) {
-	out, _, err := read(ctx, s.store.Conn, p.Workspace.Num)
-	if err != nil {
-		return Settings{}, fmt.Errorf("read settings of conversions: %w", err)
-	}
-	return out, nil
+	out, _, err := readSettings(ctx, s.store.Conn, p.Workspace.Num)
+	return out, problem.Doing("read settings of conversions", err)
 }
 
-// read also reports whether the workspace has a key.
-func read(ctx context.Context, c store.Conn, workspace uint64) (out Settings, exists bool, err error) {
+// readSettings also reports whether the workspace has a key.
+func readSettings(ctx context.Context, c store.Conn, workspace uint64) (out Settings, exists bool, err error) {
 	if out.ClickParameter, err = c.ClickParameter(ctx, workspace); err != nil {
 		return out, false, err
 	}
@@ -139,7 +136,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, in Input) (after
 		if err := tx.LockWorkspace(ctx, num); err != nil {
 			return err
 		}
-		before, exists, err := read(ctx, tx.Conn, num)
+		before, exists, err := readSettings(ctx, tx.Conn, num)
 		if err != nil {
 			return err
 		}
@@ -176,10 +173,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, in Input) (after
 			return err
 		})
 	}
-	if err != nil {
-		return Settings{}, fmt.Errorf("update settings of conversions: %w", err)
-	}
-	return after, nil
+	return after, problem.Doing("update settings of conversions", err)
 }
 
 // RotateKey replaces the publishable key. Edges refuse the old one from then on.
@@ -189,7 +183,7 @@ func (s *Service) RotateKey(ctx context.Context, p auth.Principal) (after Settin
 		if err := tx.LockWorkspace(ctx, num); err != nil {
 			return err
 		}
-		before, _, err := read(ctx, tx.Conn, num)
+		before, _, err := readSettings(ctx, tx.Conn, num)
 		if err != nil {
 			return err
 		}
@@ -201,10 +195,7 @@ func (s *Service) RotateKey(ctx context.Context, p auth.Principal) (after Settin
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "CONVERSION_KEY_ROTATED", EntityType: "conversion_settings",
 			EntityID: p.Workspace.ID, Workspace: num})
 	})
-	if err != nil {
-		return Settings{}, fmt.Errorf("rotate the publishable key: %w", err)
-	}
-	return after, nil
+	return after, problem.Doing("rotate the publishable key", err)
 }
 
 func put(ctx context.Context, tx *store.Tx, workspace uint64, s *Settings) error {

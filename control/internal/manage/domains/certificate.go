@@ -79,10 +79,7 @@ func (s *Service) Upload(ctx context.Context, p auth.Principal, id, certificate,
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "CERTIFICATE_UPLOADED", EntityType: "domain", EntityID: d.ID,
 			Workspace: d.Workspace, Old: before, New: after})
 	})
-	if err != nil {
-		return store.Domain{}, fmt.Errorf("upload certificate: %w", err)
-	}
-	return d, nil
+	return d, problem.Doing("upload certificate", err)
 }
 
 // RemoveUpload ends the use of an uploaded certificate. If the service orders certificates, edges keep the uploaded one until
@@ -113,10 +110,7 @@ func (s *Service) RemoveUpload(ctx context.Context, p auth.Principal, id string)
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "CERTIFICATE_DELETED", EntityType: "domain", EntityID: d.ID,
 			Workspace: d.Workspace, Old: before})
 	})
-	if err != nil {
-		return fmt.Errorf("delete certificate: %w", err)
-	}
-	return nil
+	return problem.Doing("delete certificate", err)
 }
 
 // lockCertificate reads and locks the certificate of a domain into c, and reports whether there is one.

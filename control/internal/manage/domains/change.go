@@ -2,7 +2,6 @@ package domains
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
@@ -21,20 +20,17 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		}
 		after = before
 		var v problem.Fields
-		s.apply(&in, &after, &v)
+		s.applyInput(&in, &after, &v)
 		if err := v.Err(); err != nil || after == before {
 			return err
 		}
-		return s.write(ctx, tx, p.UserID, &before, &after)
+		return s.storeChange(ctx, tx, p.UserID, &before, &after)
 	})
-	if err != nil {
-		return store.Domain{}, fmt.Errorf("update domain: %w", err)
-	}
-	return after, nil
+	return after, problem.Doing("update domain", err)
 }
 
-// write stores a changed domain, tells edges if the change concerns them, and writes an audit entry if it concerns owners.
-func (s *Service) write(ctx context.Context, tx *store.Tx, userID string, before, after *store.Domain) error {
+// storeChange stores a changed domain, tells edges if the change concerns them, and writes an audit entry if it concerns owners.
+func (s *Service) storeChange(ctx context.Context, tx *store.Tx, userID string, before, after *store.Domain) error {
 	seen := *after // as owners see it: without the times of checks
 	seen.Proof, seen.Route, seen.CheckedAt, seen.ProvedAt = before.Proof, before.Route, before.CheckedAt, before.ProvedAt
 	if seen == *before {
@@ -91,8 +87,5 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "DOMAIN_DELETED", EntityType: "domain", EntityID: id,
 			Workspace: d.Workspace, Old: fields(&d)})
 	})
-	if err != nil {
-		return fmt.Errorf("delete domain: %w", err)
-	}
-	return nil
+	return problem.Doing("delete domain", err)
 }

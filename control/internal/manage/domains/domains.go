@@ -90,8 +90,8 @@ type Input struct {
 	Default                          *bool
 }
 
-// apply writes the input to a domain and adds its problems to v.
-func (s *Service) apply(in *Input, d *store.Domain, v *problem.Fields) {
+// applyInput writes the input to a domain and adds its problems to v.
+func (s *Service) applyInput(in *Input, d *store.Domain, v *problem.Fields) {
 	for _, f := range []struct {
 		name  string
 		given *string
@@ -153,15 +153,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal, search string, off
 // visible wraps a store call that returns a domain. It returns the same error for a missing domain and for one that the
 // caller may not see.
 func visible(p auth.Principal) func(store.Domain, error) (store.Domain, error) {
-	return func(d store.Domain, err error) (store.Domain, error) {
-		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(d.Workspace):
-			return store.Domain{}, problem.Missing("Domain")
-		case err != nil:
-			return store.Domain{}, fmt.Errorf("read domain: %w", err)
-		}
-		return d, nil
-	}
+	return auth.Visible("Domain", func(d *store.Domain) bool { return p.Sees(d.Workspace) })
 }
 
 // Get reads one domain.
@@ -183,7 +175,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, typed string, in
 			auth.NewToken()[:32],
 		CreatedAt: now, UpdatedAt: now,
 	}
-	s.apply(&in, &d, &v)
+	s.applyInput(&in, &d, &v)
 	if err := v.Err(); err != nil {
 		return store.Domain{}, err
 	}
@@ -214,10 +206,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, typed string, in
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "DOMAIN_CREATED", EntityType: "domain", EntityID: d.ID,
 			Workspace: d.Workspace, New: fields(&d)})
 	})
-	if err != nil {
-		return store.Domain{}, fmt.Errorf("create domain: %w", err)
-	}
-	return d, nil
+	return d, problem.Doing("create domain", err)
 }
 
 // taken returns the Conflict for a name that cannot be added. It does not tell which other workspace has the name.

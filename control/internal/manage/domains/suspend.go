@@ -2,7 +2,6 @@ package domains
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -54,10 +53,7 @@ func (s *Service) setSuspended(ctx context.Context, p auth.Principal, id string,
 		if err := change(&after); err != nil || after == before {
 			return err
 		}
-		return s.write(ctx, tx, p.UserID, &before, &after)
+		return s.storeChange(ctx, tx, p.UserID, &before, &after)
 	})
-	if err != nil {
-		return store.Domain{}, fmt.Errorf("change the suspension of a domain: %w", err)
-	}
-	return after, nil
+	return after, problem.Doing("change the suspension of a domain", err)
 }

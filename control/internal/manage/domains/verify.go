@@ -20,28 +20,23 @@ func (s *Service) Verify(ctx context.Context, p auth.Principal, id string) (stor
 	if err != nil || d.Status == store.DomainSuspended || s.now()-d.CheckedAt < verifyEvery.Milliseconds() {
 		return d, err
 	}
-	d, err = s.check(ctx, p.UserID, &d)
+	d, err = s.checkDNS(ctx, p.UserID, &d)
 	if problem.Is(err, problem.NotFound) {
 		return store.Domain{}, err
 	}
-	if err != nil {
-		return store.Domain{}, fmt.Errorf("verify domain: %w", err)
-	}
-	return d, nil
+	return d, problem.Doing("verify domain", err)
 }
 
-// check asks DNS and stores what it found. userID is who asked; "" is the service itself.
-func (s *Service) check(ctx context.Context, userID string, d *store.Domain) (after store.Domain, err error) {
+// checkDNS asks DNS and stores what it found. userID is who asked; "" is the service itself.
+func (s *Service) checkDNS(ctx context.Context, userID string, d *store.Domain) (after store.Domain, err error) {
 	found := s.cfg.Checker.Check(ctx, d.Hostname, d.Token, s.cfg.Targets)
 	if err := ctx.Err(); err != nil {
 		return store.Domain{}, err
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		before, err := tx.LockDomain(ctx, d.ID)
-		if errors.Is(err, store.ErrNotFound) {
-			return problem.Missing("Domain")
-		} else if err != nil {
-			return err
+		if err != nil {
+			return auth.Missing("Domain", err)
 		}
 		held, reserved, err := tx.HostnameHeld(ctx, before.Hostname, before.Num, before.Workspace, s.now())
 		if err != nil {
@@ -56,7 +51,7 @@ func (s *Service) check(ctx context.Context, userID string, d *store.Domain) (af
 			why = "The record is right, but another workspace holds this name. Its proof has to be missing for a week before the name is free."
 		}
 		s.judge(&after, found, why)
-		return s.write(ctx, tx, userID, &before, &after)
+		return s.storeChange(ctx, tx, userID, &before, &after)
 	})
 	return after, err
 }
@@ -140,7 +135,7 @@ func (s *Service) recheck(ctx context.Context, d *store.Domain, now int64) error
 	if err != nil || !mine {
 		return err
 	}
-	after, err := s.check(ctx, "", d)
+	after, err := s.checkDNS(ctx, "", d)
 	if err != nil {
 		if problem.Is(err, problem.NotFound) { // deleted meanwhile
 			return nil

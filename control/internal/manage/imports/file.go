@@ -32,8 +32,8 @@ type table struct {
 	rows       []row
 }
 
-// has reports whether the table has a column of a name without spaces and case.
-func (t *table) has(name string) bool {
+// hasColumn reports whether the table has a column of a name without spaces and case.
+func (t *table) hasColumn(name string) bool {
 	return slices.ContainsFunc(t.columns, func(column string) bool { return simple(column) == name })
 }
 

@@ -11,7 +11,6 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -179,15 +178,7 @@ func entry(userID, action string, before, after *store.Import) audit.Entry {
 // visible wraps a store call that returns an import. It returns the same error for a missing import and for an import that
 // the caller may not see.
 func visible(p auth.Principal) func(store.Import, error) (store.Import, error) {
-	return func(i store.Import, err error) (store.Import, error) {
-		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(i.Workspace):
-			return store.Import{}, problem.Missing("Import")
-		case err != nil:
-			return store.Import{}, fmt.Errorf("read import: %w", err)
-		}
-		return i, nil
-	}
+	return auth.Visible("Import", func(i *store.Import) bool { return p.Sees(i.Workspace) })
 }
 
 // Get reads one import.
@@ -220,20 +211,14 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		}
 		return audit.Append(ctx, tx, entry(p.UserID, "IMPORT_DELETED", &i, nil))
 	})
-	if err != nil {
-		return fmt.Errorf("delete import: %w", err)
-	}
-	return nil
+	return problem.Doing("delete import", err)
 }
 
-// open reads and parses the file of an import.
-func (s *Service) open(ctx context.Context, i *store.Import) (*table, error) {
+// readTable reads and parses the file of an import.
+func (s *Service) readTable(ctx context.Context, i *store.Import) (*table, error) {
 	packed, err := s.store.ImportContent(ctx, i.Num)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, problem.Missing("Import") // it was deleted meanwhile
-	}
 	if err != nil {
-		return nil, fmt.Errorf("read the file of an import: %w", err)
+		return nil, auth.Missing("Import", err) // it may be deleted meanwhile
 	}
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -252,8 +237,8 @@ type Plan struct {
 	Conflicts string
 }
 
-// check returns the way to treat conflicts, and what turns rows into links.
-func (plan *Plan) check(t *table) (links.Conflicts, *reader, error) {
+// prepare returns the way to treat conflicts, and what turns rows into links.
+func (plan *Plan) prepare(t *table) (links.Conflicts, *reader, error) {
 	how := links.Conflicts(cmp.Or(plan.Conflicts, string(links.Skip)))
 	if !slices.Contains(links.AllConflicts, how) {
 		return "", nil, problem.OfField("conflicts", "must be skip, rename or overwrite")
@@ -278,11 +263,11 @@ func (s *Service) Start(ctx context.Context, p auth.Principal, id string, plan P
 	if err := notMapping(&i); err != nil {
 		return i, err
 	}
-	t, err := s.open(ctx, &i)
+	t, err := s.readTable(ctx, &i)
 	if err != nil {
 		return i, err
 	}
-	how, r, err := plan.check(t)
+	how, r, err := plan.prepare(t)
 	if err != nil {
 		return i, err
 	}

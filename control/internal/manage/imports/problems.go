@@ -35,11 +35,11 @@ func (s *Service) Preview(ctx context.Context, p auth.Principal, id string, plan
 	if err := notMapping(&i); err != nil {
 		return Preview{}, err
 	}
-	t, err := s.open(ctx, &i)
+	t, err := s.readTable(ctx, &i)
 	if err != nil {
 		return Preview{}, err
 	}
-	how, r, err := plan.check(t)
+	how, r, err := plan.prepare(t)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -55,7 +55,7 @@ func (s *Service) Preview(ctx context.Context, p auth.Principal, id string, plan
 			return Preview{}, fmt.Errorf("preview an import: %w", err)
 		}
 		for n, d := range drafts {
-			lost.add(&part[n], &records[n], d)
+			lost.addRow(&part[n], &records[n], d)
 			switch d.Outcome {
 			case links.RowCreates:
 				out.Create++
@@ -114,7 +114,7 @@ func (s *Service) LeftRows(ctx context.Context, p auth.Principal, id string) (de
 	if err != nil {
 		return 0, nil, err
 	}
-	t, err := s.open(ctx, &i)
+	t, err := s.readTable(ctx, &i)
 	if err != nil {
 		return 0, nil, err
 	}

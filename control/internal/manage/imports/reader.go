@@ -47,7 +47,7 @@ func (e *record) warn(field, format string, args ...any) {
 // reader checks a mapping against a table.
 func (m Mapping) reader(t *table) (*reader, error) {
 	r := &reader{mapping: Mapping{}, table: t}
-	if t.has("longurl") && (t.has("shortcode") || t.has("shorturl") && t.has("visits")) {
+	if t.hasColumn("longurl") && (t.hasColumn("shortcode") || t.hasColumn("shorturl") && t.hasColumn("visits")) {
 		r.tagSeparator = "|" // exports of Shlink, and files for its import
 	}
 	var v problem.Fields

@@ -97,14 +97,14 @@ func (s *Service) step(ctx context.Context, i *store.Import) error {
 		return err
 	}
 	if refused != "" {
-		return s.end(ctx, i, refused)
+		return s.failImport(ctx, i, refused)
 	}
 	if err := s.load(ctx, i); err != nil {
 		var e *problem.Error
 		if !errors.As(err, &e) {
 			return err
 		}
-		return s.end(ctx, i, e.Error())
+		return s.failImport(ctx, i, e.Error())
 	}
 	rows := s.last.table.rows
 	rows = rows[min(i.Done, len(rows)):min(i.Done+stepRows, len(rows))]
@@ -116,12 +116,12 @@ func (s *Service) step(ctx context.Context, i *store.Import) error {
 		if err := s.links.ScreenImports(ctx, drafts); err != nil {
 			return fmt.Errorf("check destinations: %w", err)
 		}
-		err = s.write(ctx, p, i, rows, drafts)
+		err = s.importBatch(ctx, p, i, rows, drafts)
 		var full *store.LinksFull
 		switch {
 		case errors.As(err, &full): // trying again does not help
 			const reason = "The service has %d links, which is the limit. Delete links, and import the other rows again."
-			return s.end(ctx, i, fmt.Sprintf(reason, full.Max))
+			return s.failImport(ctx, i, fmt.Sprintf(reason, full.Max))
 		case !errors.Is(err, links.ErrChanged) || try == tries:
 			return err
 		}
@@ -133,7 +133,7 @@ func (s *Service) load(ctx context.Context, i *store.Import) error {
 	if s.last.num == i.Num {
 		return nil
 	}
-	t, err := s.open(ctx, i)
+	t, err := s.readTable(ctx, i)
 	if err != nil {
 		return err
 	}
@@ -184,9 +184,9 @@ func (s *Service) caller(ctx context.Context, i *store.Import) (p auth.Principal
 		Workspace: auth.Workspace{Num: i.Workspace, ID: id, Role: role}}, refused, nil
 }
 
-// write imports drafts in one transaction that also counts them. i is the import as it was read last, and becomes what is
+// importBatch imports drafts in one transaction that also counts them. i is the import as it was read last, and becomes what is
 // stored.
-func (s *Service) write(ctx context.Context, p auth.Principal, i *store.Import, rows []row, drafts []*links.Draft) error {
+func (s *Service) importBatch(ctx context.Context, p auth.Principal, i *store.Import, rows []row, drafts []*links.Draft) error {
 	next := *i
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		held, err := tx.HoldImport(ctx, i.Num, s.holder, lease)
@@ -202,7 +202,7 @@ func (s *Service) write(ctx context.Context, p auth.Principal, i *store.Import, 
 				return err
 			}
 		}
-		problems := s.count(&next, rows, drafts)
+		problems := s.countOutcomes(&next, rows, drafts)
 		if err := tx.InsertImportProblems(ctx, i.Num, problems); err != nil {
 			return fmt.Errorf("store problems of an import: %w", err)
 		}
@@ -222,8 +222,8 @@ func (s *Service) write(ctx context.Context, p auth.Principal, i *store.Import, 
 	return err
 }
 
-// count adds the outcomes of drafts to an import, and returns the problems of those that are not imported.
-func (s *Service) count(i *store.Import, rows []row, drafts []*links.Draft) (problems []store.ImportProblem) {
+// countOutcomes adds the outcomes of drafts to an import, and returns the problems of those that are not imported.
+func (s *Service) countOutcomes(i *store.Import, rows []row, drafts []*links.Draft) (problems []store.ImportProblem) {
 	for n, d := range drafts {
 		i.Done++
 		switch d.Outcome {
@@ -243,8 +243,8 @@ func (s *Service) count(i *store.Import, rows []row, drafts []*links.Draft) (pro
 	return problems
 }
 
-// end makes an import FAILED.
-func (s *Service) end(ctx context.Context, i *store.Import, reason string) error {
+// failImport makes an import FAILED.
+func (s *Service) failImport(ctx context.Context, i *store.Import, reason string) error {
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		held, err := tx.HoldImport(ctx, i.Num, s.holder, lease)
 		if errors.Is(err, store.ErrNotFound) {
@@ -260,10 +260,7 @@ func (s *Service) end(ctx context.Context, i *store.Import, reason string) error
 		}
 		return audit.Append(ctx, tx, entry(i.UserID, "IMPORT_FAILED", &held, i))
 	})
-	if err != nil {
-		return fmt.Errorf("end an import: %w", err)
-	}
-	return nil
+	return problem.Doing("end an import", err)
 }
 
 // Sweep deletes imports that have been kept long enough.

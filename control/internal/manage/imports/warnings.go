@@ -38,8 +38,8 @@ func newLosses(r *reader, how links.Conflicts, own string) *losses {
 	}
 }
 
-// add looks at a row that was planned.
-func (l *losses) add(from *row, e *record, d *links.Draft) {
+// addRow looks at a row that was planned.
+func (l *losses) addRow(from *row, e *record, d *links.Draft) {
 	isNew := d.Outcome == links.RowCreates || d.Outcome == links.RowRenames
 	if !isNew && d.Outcome != links.RowUpdates {
 		return

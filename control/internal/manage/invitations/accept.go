@@ -31,7 +31,7 @@ type Accepted struct {
 // has one. The error is NotFound for an unknown token, Gone for one that no longer works, Unauthorized if the caller has
 // to sign in first, Forbidden for another user and where accounts cannot be made, and TooMany after wrong tokens.
 func (s *Service) Accept(ctx context.Context, p auth.Principal, in Answer) (out Accepted, err error) {
-	i, err := s.find(ctx, in.Token)
+	i, err := s.invitationOf(ctx, in.Token)
 	if err != nil {
 		return out, err
 	}
@@ -53,8 +53,8 @@ func (s *Service) Accept(ctx context.Context, p auth.Principal, in Answer) (out 
 	return out, nil
 }
 
-// find returns the invitation of a token. It counts unknown tokens by client.
-func (s *Service) find(ctx context.Context, token string) (i store.Invitation, err error) {
+// invitationOf returns the invitation of a token. It counts unknown tokens by client.
+func (s *Service) invitationOf(ctx context.Context, token string) (i store.Invitation, err error) {
 	key := auth.LockoutKey("invitation", auth.ClientOf(audit.OriginOf(ctx).IP))
 	if _, err := s.lockout.Check(ctx, key); err != nil {
 		return i, err
@@ -187,7 +187,7 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, p auth.Principal, id
 	}
 	w, err := tx.WorkspaceRow(ctx, out.User.ID, i.Workspace)
 	if err != nil {
-		return missing(err)
+		return auth.Missing("Workspace", err)
 	}
 	out.WorkspaceID, out.Role = w.ID, i.Role
 	log = append(log, entry(out.User.ID, "INVITATION_ACCEPTED", i), audit.Entry{

@@ -127,7 +127,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, email, role stri
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		if err := tx.LockWorkspace(ctx, p.Workspace.Num); err != nil {
-			return missing(err)
+			return auth.Missing("Workspace", err)
 		}
 		by, err := s.mayInvite(ctx, tx, p.Workspace.Num, p.UserID, want)
 		if err != nil {
@@ -142,7 +142,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, email, role stri
 		}
 		w, err := tx.WorkspaceRow(ctx, p.UserID, p.Workspace.Num)
 		if err != nil {
-			return missing(err)
+			return auth.Missing("Workspace", err)
 		}
 		if err := s.cfg.Mail.Send(ctx, tx, email, mail.Invitation{
 			Workspace: w.Name, Inviter: nameOf(by), Role: role, Link: s.link(mailed), Expires: now.Add(Lifetime),
@@ -211,14 +211,11 @@ func checkDay(ctx context.Context, tx *store.Tx, i *store.Invitation) error {
 func (s *Service) Revoke(ctx context.Context, p auth.Principal, id string) error {
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
 		if err := tx.LockWorkspace(ctx, p.Workspace.Num); err != nil {
-			return missing(err)
+			return auth.Missing("Workspace", err)
 		}
 		i, err := tx.PendingInvitation(ctx, p.Workspace.Num, id)
-		if errors.Is(err, store.ErrNotFound) {
-			return problem.Missing("Invitation")
-		}
 		if err != nil {
-			return fmt.Errorf("look up invitation: %w", err)
+			return auth.Missing("Invitation", err)
 		}
 		if _, err := s.mayInvite(ctx, tx, p.Workspace.Num, p.UserID, auth.ParseWorkspaceRole(i.Role)); err != nil {
 			return err
@@ -267,13 +264,6 @@ func nameOf(u store.User) string {
 		return u.Name
 	}
 	return u.Email
-}
-
-func missing(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return problem.Missing("Workspace")
-	}
-	return fmt.Errorf("look up workspace: %w", err)
 }
 
 func entry(userID, action string, i store.Invitation) audit.Entry {

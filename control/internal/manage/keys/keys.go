@@ -7,7 +7,6 @@ package keys
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -67,11 +66,8 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (key s
 			return err
 		}
 		m, err := tx.WorkspaceFor(ctx, p.UserID, p.Workspace.ID)
-		if errors.Is(err, store.ErrNotFound) {
-			return problem.Missing("Workspace")
-		}
 		if err != nil {
-			return fmt.Errorf("look up workspace: %w", err)
+			return auth.Missing("Workspace", err)
 		}
 		if m.Role == "" { // the role of a key's user limits the key
 			return problem.New(problem.Forbidden, "Only members of a workspace can create API keys for it.")
@@ -209,11 +205,7 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string, endMa
 }
 
 func visible(ctx context.Context, c store.Conn, p auth.Principal, id string) (store.Key, error) {
-	k, err := c.KeyByID(ctx, id)
-	if errors.Is(err, store.ErrNotFound) || err == nil && !p.Sees(k.Workspace) {
-		return store.Key{}, problem.Missing("API key")
-	}
-	return k, err
+	return auth.Visible("API key", func(k *store.Key) bool { return p.Sees(k.Workspace) })(c.KeyByID(ctx, id))
 }
 
 func logged(k store.Key) map[string]any {

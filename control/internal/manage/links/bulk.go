@@ -201,7 +201,7 @@ func (s *Service) draftMany(ctx context.Context, p auth.Principal, items []Creat
 			err = problem.OfField("externalId", "%q occurs twice in the request", problem.Clip(u.ExternalID))
 		}
 		if err == nil {
-			err = bundles.Check(ctx, s.store.Conn, p, bundleField, items[i].bundleIDs())
+			err = bundles.CheckVisible(ctx, s.store.Conn, p, bundleField, items[i].bundleIDs())
 		}
 		if err == nil {
 			u.PasswordHash, err = s.hashOnce(ctx, p, items[i].Password, hashes)
@@ -277,7 +277,7 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 		for i := range list {
 			is := &list[i]
 			var v problem.Fields
-			s.apply(&in, is, &v, 0)
+			s.applyInput(&in, is, &v, 0)
 			if err := v.Err(); err != nil {
 				return err
 			}

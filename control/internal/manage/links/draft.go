@@ -33,7 +33,7 @@ func (s *Service) Redraft(ctx context.Context, p auth.Principal, stored store.Li
 	if err := needsVariant(&in, active); err != nil {
 		return store.Link{}, err
 	}
-	if err := bundles.Check(ctx, s.store.Conn, p, bundleField, in.bundleIDs()); err != nil {
+	if err := bundles.CheckVisible(ctx, s.store.Conn, p, bundleField, in.bundleIDs()); err != nil {
 		return store.Link{}, err
 	}
 	return s.complete(ctx, &u, &in)

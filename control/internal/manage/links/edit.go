@@ -57,10 +57,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 			New: Fields(&u)}
 		return audit.Append(ctx, tx, append([]audit.Entry{created}, bundled...)...)
 	})
-	if err != nil {
-		return store.Link{}, fmt.Errorf("create link: %w", err)
-	}
-	return u, nil
+	return u, problem.Doing("create link", err)
 }
 
 // checked is draft with the checks that need the store or the operator's check service.
@@ -72,7 +69,7 @@ func (s *Service) checked(ctx context.Context, p auth.Principal, in *Creation) (
 	if err := s.putOnDomain(ctx, &u, in.Domain); err != nil {
 		return store.Link{}, err
 	}
-	if err := bundles.Check(ctx, s.store.Conn, p, bundleField, in.bundleIDs()); err != nil {
+	if err := bundles.CheckVisible(ctx, s.store.Conn, p, bundleField, in.bundleIDs()); err != nil {
 		return store.Link{}, err
 	}
 	return u, s.screen(ctx, &in.Input, &store.Link{})
@@ -89,7 +86,7 @@ func (s *Service) draft(p auth.Principal, in *Creation) (store.Link, error) {
 	u := store.Link{ID: store.NewID(), UserID: p.UserID, Workspace: p.Workspace.Num, Slug: in.CustomSlug, Active: true, CreatedAt: now,
 		UpdatedAt: now}
 	var v problem.Fields
-	s.apply(&in.Input, &u, &v, now)
+	s.applyInput(&in.Input, &u, &v, now)
 	if in.CustomSlug != "" {
 		checkSlug("customSlug", in.CustomSlug, &v)
 	} else {
@@ -109,10 +106,7 @@ func (s *Service) hash(ctx context.Context, p auth.Principal, password *string) 
 	}
 	defer slot.Leave()
 	h, err := s.passwords.Hash(ctx, *password)
-	if err != nil {
-		return "", fmt.Errorf("hash a link's password: %w", err)
-	}
-	return h, nil
+	return h, problem.Doing("hash a link's password", err)
 }
 
 // insert inserts links. It draws a new slug for a link whose generated slug is taken. A link whose chosen slug or external
@@ -173,7 +167,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		}
 		after = before
 		var v problem.Fields
-		s.apply(&in, &after, &v, 0)
+		s.applyInput(&in, &after, &v, 0)
 		if in.Password != nil {
 			after.PasswordHash = hash
 		}
@@ -212,7 +206,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 func (s *Service) edited(ctx context.Context, in *Input, stored store.Link) (store.Link, error) {
 	u := stored
 	var v problem.Fields
-	s.apply(in, &u, &v, 0)
+	s.applyInput(in, &u, &v, 0)
 	if err := v.Err(); err != nil {
 		return store.Link{}, err
 	}

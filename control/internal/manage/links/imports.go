@@ -159,7 +159,7 @@ func NewSeen() *Seen {
 	return &Seen{keys: map[string]planned{}, externalIDs: map[string]planned{}, next: map[string]int{}}
 }
 
-func (s *Seen) add(d *Draft) {
+func (s *Seen) addDraft(d *Draft) {
 	l := planned{TakenLink: store.TakenLink{Key: d.link.Key(), Workspace: d.link.Workspace, ExternalID: d.link.ExternalID}}
 	if s.changing {
 		l.draft = d
@@ -262,7 +262,7 @@ func (s *Service) plan(ctx context.Context, c store.Conn, d *Draft, how Conflict
 		}
 		return nil
 	}
-	seen.add(d)
+	seen.addDraft(d)
 	return nil
 }
 
@@ -425,7 +425,7 @@ func (s *Service) lockTargets(ctx context.Context, tx *store.Tx, drafts []*Draft
 		}
 		after := *to
 		var v problem.Fields
-		if s.apply(&d.item.Input, &after, &v, 0); len(v) > 0 {
+		if s.applyInput(&d.item.Input, &after, &v, 0); len(v) > 0 {
 			d.fail(v.Err())
 			continue
 		}

@@ -64,9 +64,9 @@ var RedirectCodes = []int64{301, defaultCode, 307, 308}
 // TwitterCards are the types of a link's preview on Twitter.
 var TwitterCards = []string{"summary", "summary_large_image"}
 
-// apply writes the input to u, except for the password, and adds every problem to v. now is the current time for a new
+// applyInput writes the input to u, except for the password, and adds every problem to v. now is the current time for a new
 // link and 0 for an existing one.
-func (s *Service) apply(in *Input, u *store.Link, v *problem.Fields, now int64) {
+func (s *Service) applyInput(in *Input, u *store.Link, v *problem.Fields, now int64) {
 	if in.OriginalURL != nil || now != 0 {
 		var raw string
 		if in.OriginalURL != nil {
@@ -81,9 +81,9 @@ func (s *Service) apply(in *Input, u *store.Link, v *problem.Fields, now int64) 
 	s.applyTexts(in.Texts, u, v)
 	s.applyLifetime(in, u, v, now)
 	if in.Tags != nil {
-		tags.Check(tagField, *in.Tags, v)
+		tags.CheckNames(tagField, *in.Tags, v)
 	}
-	tags.Check(tagField, in.NoTags, v)
+	tags.CheckNames(tagField, in.NoTags, v)
 	if in.Status != nil {
 		switch *in.Status {
 		case store.StatusActive, store.StatusInactive:

@@ -23,6 +23,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/work"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/link"
 )
@@ -97,15 +98,7 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (store.L
 // Visible wraps a store call that returns a link. It returns the same error for a missing link and for a link that the
 // caller may not see.
 func Visible(p auth.Principal) func(store.Link, error) (store.Link, error) {
-	return func(u store.Link, err error) (store.Link, error) {
-		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(u.Workspace):
-			return store.Link{}, problem.Missing("URL")
-		case err != nil:
-			return store.Link{}, fmt.Errorf("read link: %w", err)
-		}
-		return u, nil
-	}
+	return auth.Visible("URL", func(u *store.Link) bool { return p.Sees(u.Workspace) })
 }
 
 // Query selects a page of links.
@@ -173,7 +166,7 @@ func (s *Service) filter(ctx context.Context, p auth.Principal, q *Query) (f sto
 			v.Add(limit.name, "must be text in UTF-8 without NUL")
 		}
 	}
-	names := tags.Check("tag", q.Tags, &v)
+	names := tags.CheckNames("tag", q.Tags, &v)
 	if err := v.Err(); err != nil {
 		return f, false, err
 	}
@@ -215,10 +208,7 @@ func (s *Service) Stats(ctx context.Context, p auth.Principal) (store.LinkStats,
 
 // Owners returns the owners of the links that are not the caller's own, by id; see People.
 func (s *Service) Owners(ctx context.Context, p auth.Principal, urls []store.Link) (map[string]store.User, error) {
-	ids := make([]string, len(urls))
-	for i := range urls {
-		ids[i] = urls[i].UserID
-	}
+	ids := each.At(urls, func(l *store.Link) string { return l.UserID })
 	return s.People(ctx, p, ids)
 }
 

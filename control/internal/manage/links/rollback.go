@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/version"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Rollback gives a link, its rules and its variants the state that they had at an earlier revision, with their ids. Domain, slug,
@@ -154,10 +155,7 @@ func rollBack(ctx context.Context, tx *store.Tx, p auth.Principal, present, want
 		Metadata: map[string]any{"revision": revision}}
 	for name, parts := range map[string][]PartChange{"routingRules": e.Rules, "variants": e.Variants} {
 		if len(parts) > 0 {
-			ids := make([]string, len(parts))
-			for i := range parts {
-				ids[i] = parts[i].ID
-			}
+			ids := each.At(parts, func(p *PartChange) string { return p.ID })
 			entry.Metadata[name] = ids
 		}
 	}

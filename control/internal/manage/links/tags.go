@@ -9,6 +9,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/tags"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // tagField is the field for a link's tags in requests.
@@ -20,7 +21,7 @@ func (in *Input) tags() []string {
 		return nil
 	}
 	var ignored problem.Fields
-	return tags.Check(tagField, *in.Tags, &ignored)
+	return tags.CheckNames(tagField, *in.Tags, &ignored)
 }
 
 // setTags replaces the tags of links that are locked or new, in the database and in the links. It writes nothing for a
@@ -78,10 +79,7 @@ func hasTag(list []string, name string) bool {
 // sameTags reports whether two lists name the same tags.
 func sameTags(a, b []string) bool {
 	keys := func(list []string) []string {
-		out := make([]string, len(list))
-		for i, name := range list {
-			out[i] = store.TagKey(name)
-		}
+		out := each.Of(list, store.TagKey)
 		slices.SortFunc(out, cmp.Compare)
 		return out
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Transfer moves links to another workspace, all or none, with their rules, variants and clicks. They leave the bundles
@@ -71,12 +72,7 @@ func receiver(ctx context.Context, tx *store.Tx, p auth.Principal, name string) 
 	case w.Num == p.Workspace.Num && !p.SeesAll():
 		return w, here
 	}
-	if err := tx.HoldWorkspace(ctx, w.Num); errors.Is(err, store.ErrNotFound) {
-		return w, problem.Missing("Workspace") // it was deleted meanwhile
-	} else if err != nil {
-		return w, fmt.Errorf("hold the workspace: %w", err)
-	}
-	return w, nil
+	return w, auth.Missing("Workspace", tx.HoldWorkspace(ctx, w.Num)) // it may be deleted meanwhile
 }
 
 // transfer moves locked links to a workspace that is held, and tells both sides.
@@ -204,10 +200,7 @@ func MoveSome(ctx context.Context, tx *store.Tx, userID string, from, to store.W
 	if err != nil {
 		return 0, err
 	}
-	nums := make([]uint64, len(list))
-	for i := range list {
-		nums[i] = list[i].Num
-	}
+	nums := each.At(list, func(l *store.Link) uint64 { return l.Num })
 	if err := tx.LeaveTags(ctx, nums); err != nil {
 		return 0, err
 	}

@@ -58,10 +58,7 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string, forGo
 		}
 		return audit.Append(ctx, tx, e)
 	})
-	if err != nil {
-		return fmt.Errorf("delete link: %w", err)
-	}
-	return nil
+	return problem.Doing("delete link", err)
 }
 
 // purge deletes a link in the trash for good.
@@ -83,15 +80,7 @@ func purge(ctx context.Context, tx *store.Tx, p auth.Principal, id string) error
 
 // trashed wraps a store call that returns a link in the trash, like Visible.
 func trashed(p auth.Principal) func(store.TrashedLink, error) (store.TrashedLink, error) {
-	return func(t store.TrashedLink, err error) (store.TrashedLink, error) {
-		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(t.Workspace):
-			return t, problem.Missing("URL")
-		case err != nil:
-			return t, fmt.Errorf("read a link in the trash: %w", err)
-		}
-		return t, nil
-	}
+	return auth.Visible("URL", func(t *store.TrashedLink) bool { return p.Sees(t.Workspace) })
 }
 
 // Trashed is a link in the trash. Its Workspace is the one that it belongs to now.
@@ -204,10 +193,7 @@ func (s *Service) Restore(ctx context.Context, p auth.Principal, id string, in R
 		}
 		return restored(ctx, tx, p, &u, before, put)
 	})
-	if err != nil {
-		return store.Link{}, fmt.Errorf("restore link: %w", err)
-	}
-	return u, nil
+	return u, problem.Doing("restore link", err)
 }
 
 // screenTrashed asks the operator's check service about the destinations of a link in the trash. They do not change there.

@@ -32,10 +32,7 @@ func RecordChange(ctx context.Context, tx *store.Tx, p auth.Principal, action st
 	if err != nil {
 		return fmt.Errorf("read the variants of a link: %w", err)
 	}
-	if err := tx.FollowVariants(ctx, after.Num, before.Variants, variants); err != nil {
-		return fmt.Errorf("keep the experiment of a link in step: %w", err)
-	}
-	return nil
+	return problem.Doing("keep the experiment of a link in step", tx.FollowVariants(ctx, after.Num, before.Variants, variants))
 }
 
 // ActionWeights is the action of weights that an experiment has set, and has written to its history itself.

@@ -84,8 +84,8 @@ func New(cfg Config, s *store.Store, l *links.Service, objects object.Store) *Se
 	return m
 }
 
-// Check returns an error if the caller may not change the link, so that the file need not be read.
-func (s *Service) Check(ctx context.Context, p auth.Principal, urlID string) error {
+// CheckLink returns an error if the caller may not change the link, so that the file need not be read.
+func (s *Service) CheckLink(ctx context.Context, p auth.Principal, urlID string) error {
 	_, err := s.links.Get(ctx, p, urlID)
 	return err
 }
@@ -101,7 +101,7 @@ func (s *Service) Upload(ctx context.Context, p auth.Principal, urlID string, fi
 		return "", err
 	}
 	defer slot.Leave()
-	data, err := read(file)
+	data, err := readUpload(file)
 	if err != nil {
 		return "", err
 	}
@@ -124,7 +124,7 @@ func (s *Service) Upload(ctx context.Context, p auth.Principal, urlID string, fi
 	return key, nil
 }
 
-func read(file io.Reader) ([]byte, error) {
+func readUpload(file io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(file, MaxUpload+1))
 	switch {
 	case len(data) > MaxUpload:

@@ -109,7 +109,7 @@ func (s *Service) fetchIcon(ctx context.Context, site string) {
 	icon := s.iconAt(ctx, site+"/favicon.ico")
 	if icon.Bytes == nil {
 		if root, err := url.Parse(site + "/"); err == nil {
-			if h, err := s.read(ctx, root); err == nil && h.icon != nil {
+			if h, err := s.readHead(ctx, root); err == nil && h.icon != nil {
 				icon = s.iconAt(ctx, h.icon.String())
 			}
 		}

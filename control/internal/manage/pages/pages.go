@@ -105,7 +105,7 @@ func (s *Service) Preview(ctx context.Context, address string) (Page, error) {
 	case <-ctx.Done():
 		return Page{URL: u.String(), Problem: "too many pages are being read"}, nil
 	}
-	found, err := s.read(ctx, u)
+	found, err := s.readHead(ctx, u)
 	if err != nil {
 		return Page{URL: u.String(), Problem: reason(err)}, nil
 	}
@@ -146,8 +146,8 @@ func reason(err error) string {
 	return "the server cannot be reached"
 }
 
-// read fetches and reads a page.
-func (s *Service) read(ctx context.Context, u *url.URL) (head, error) {
+// readHead fetches and reads a page.
+func (s *Service) readHead(ctx context.Context, u *url.URL) (head, error) {
 	body, at, mime, err := s.fetch(ctx, u, "text/html,application/xhtml+xml")
 	if err != nil {
 		return head{}, err

@@ -79,8 +79,8 @@ func (c Credential) decode(registers bool) (r response, err error) {
 	return r, nil
 }
 
-// begin draws a challenge and stores a ceremony. userID and sessionID are "" for a sign-in.
-func (s *Service) begin(ctx context.Context, userID, sessionID string) (challenge string, err error) {
+// beginCeremony draws a challenge and stores a ceremony. userID and sessionID are "" for a sign-in.
+func (s *Service) beginCeremony(ctx context.Context, userID, sessionID string) (challenge string, err error) {
 	drawn, err := protocol.CreateChallenge()
 	if err != nil {
 		return "", fmt.Errorf("draw challenge: %w", err)
@@ -91,23 +91,17 @@ func (s *Service) begin(ctx context.Context, userID, sessionID string) (challeng
 			Challenge: auth.Digest(challenge), UserID: userID, SessionID: sessionID, ExpiresAt: s.cfg.Now().Add(PendingFor).UnixMilli(),
 		})
 	})
-	if err != nil {
-		return "", fmt.Errorf("store challenge: %w", err)
-	}
-	return challenge, nil
+	return challenge, problem.Doing("store challenge", err)
 }
 
-// take ends a ceremony and reports whether the challenge is of one. It commits, so that a challenge is used up even if
+// endCeremony ends a ceremony and reports whether the challenge is of one. It commits, so that a challenge is used up even if
 // the response is refused.
-func (s *Service) take(ctx context.Context, challenge, userID, sessionID string) (known bool, err error) {
+func (s *Service) endCeremony(ctx context.Context, challenge, userID, sessionID string) (known bool, err error) {
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		known, err = tx.TakePasskeyCeremony(ctx, auth.Digest(challenge), userID, sessionID, s.cfg.Now().UnixMilli())
 		return err
 	})
-	if err != nil {
-		return false, fmt.Errorf("look up challenge: %w", err)
-	}
-	return known, nil
+	return known, problem.Doing("look up challenge", err)
 }
 
 // session is a ceremony in the library's terms. The challenge has been taken.

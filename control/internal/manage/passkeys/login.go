@@ -56,18 +56,18 @@ var (
 
 // BeginLogin starts a sign-in of anybody who has a passkey here.
 func (s *Service) BeginLogin(ctx context.Context) (out Request, err error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.checkAvailable(ctx); err != nil {
 		return out, err
 	}
 	out.Host = s.web.Config.RPID
-	out.Challenge, err = s.begin(ctx, "", "")
+	out.Challenge, err = s.beginCeremony(ctx, "", "")
 	return out, err
 }
 
 // FinishLogin signs in the user of a passkey. The error is Unauthorized for a response that does not verify, and TooMany
 // during a lockout of the client from the passkey.
 func (s *Service) FinishLogin(ctx context.Context, c Credential) (out SignedIn, err error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.checkAvailable(ctx); err != nil {
 		return out, err
 	}
 	r, err := c.decode(false)
@@ -79,7 +79,7 @@ func (s *Service) FinishLogin(ctx context.Context, c Credential) (out SignedIn, 
 	if err != nil {
 		return out, err
 	}
-	known, err := s.take(ctx, r.challenge, "", "")
+	known, err := s.endCeremony(ctx, r.challenge, "", "")
 	if err != nil {
 		return out, err
 	}
@@ -91,7 +91,7 @@ func (s *Service) FinishLogin(ctx context.Context, c Credential) (out SignedIn, 
 		err = &refusal{reason: "challenge expired or used", tell: errStale}
 	}
 	if err == nil {
-		out, err = s.open(ctx, passkey, got, key, dirty)
+		out, err = s.startSession(ctx, passkey, got, key, dirty)
 	}
 	var why *refusal
 	if errors.As(err, &why) {
@@ -140,9 +140,9 @@ func (s *Service) asserted(ctx context.Context, r response) (p store.Passkey, go
 	return p, signature{data.Counter, data.Flags.HasBackupState()}, nil
 }
 
-// open starts a session after a response that verifies. The error is a *refusal if the counter, the passkey or the user
+// startSession starts a session after a response that verifies. The error is a *refusal if the counter, the passkey or the user
 // does not allow it.
-func (s *Service) open(ctx context.Context, p store.Passkey, got signature, key string, dirty bool) (out SignedIn, err error) {
+func (s *Service) startSession(ctx context.Context, p store.Passkey, got signature, key string, dirty bool) (out SignedIn, err error) {
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		u, err := tx.LockUser(ctx, p.UserID)
 		if errors.Is(err, store.ErrNotFound) { // deleted meanwhile, with its passkeys

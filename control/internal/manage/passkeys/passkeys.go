@@ -131,8 +131,8 @@ func (s *Service) Available(ctx context.Context) (bool, error) {
 	return !off, nil
 }
 
-// check returns a problem if passkeys are not available.
-func (s *Service) check(ctx context.Context) error {
+// checkAvailable returns a problem if passkeys are not available.
+func (s *Service) checkAvailable(ctx context.Context) error {
 	if s.web == nil {
 		return problem.New(problem.Forbidden, "Passkeys are not available: the console's address must begin with https and a host name.")
 	}

@@ -2,7 +2,6 @@ package passkeys
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -35,7 +34,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal) ([]store.Passkey, 
 // BeginRegistration starts the registration of a passkey in the caller's session. It requires the current password or a
 // recent sign-in, because otherwise the thief of a session could keep access to the account.
 func (s *Service) BeginRegistration(ctx context.Context, p auth.Principal, password string) (out Creation, err error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.checkAvailable(ctx); err != nil {
 		return out, err
 	}
 	if err := s.cfg.Confirm(ctx, p, password); err != nil {
@@ -43,7 +42,7 @@ func (s *Service) BeginRegistration(ctx context.Context, p auth.Principal, passw
 	}
 	u, err := s.store.UserByID(ctx, p.UserID)
 	if err != nil {
-		return out, missing(err)
+		return out, auth.Missing("User", err)
 	}
 	have, err := s.store.Passkeys(ctx, p.UserID)
 	if err != nil {
@@ -53,13 +52,13 @@ func (s *Service) BeginRegistration(ctx context.Context, p auth.Principal, passw
 		return out, tooMany()
 	}
 	out = Creation{Host: s.web.Config.RPID, UserHandle: encode([]byte(u.ID)), Name: u.Email, DisplayName: displayName(u), Exclude: have}
-	out.Challenge, err = s.begin(ctx, p.UserID, p.SessionID)
+	out.Challenge, err = s.beginCeremony(ctx, p.UserID, p.SessionID)
 	return out, err
 }
 
 // FinishRegistration stores the passkey that the browser created. It must come from the session that began.
 func (s *Service) FinishRegistration(ctx context.Context, p auth.Principal, name string, c Credential) (out store.Passkey, err error) {
-	if err := s.check(ctx); err != nil {
+	if err := s.checkAvailable(ctx); err != nil {
 		return out, err
 	}
 	if name, err = checkName(name); err != nil {
@@ -69,7 +68,7 @@ func (s *Service) FinishRegistration(ctx context.Context, p auth.Principal, name
 	if err != nil {
 		return out, err
 	}
-	known, err := s.take(ctx, r.challenge, p.UserID, p.SessionID)
+	known, err := s.endCeremony(ctx, r.challenge, p.UserID, p.SessionID)
 	if err != nil {
 		return out, err
 	}
@@ -93,7 +92,7 @@ func (s *Service) FinishRegistration(ctx context.Context, p auth.Principal, name
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		u, err := tx.LockUser(ctx, p.UserID) // so that concurrent registrations are counted
 		if err != nil {
-			return missing(err)
+			return auth.Missing("User", err)
 		}
 		n, err := tx.CountPasskeys(ctx, p.UserID)
 		if err != nil {
@@ -155,12 +154,10 @@ func (s *Service) Rename(ctx context.Context, p auth.Principal, id, name string)
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		if _, err := tx.LockUser(ctx, p.UserID); err != nil {
-			return missing(err)
+			return auth.Missing("User", err)
 		}
-		if out, err = tx.RenamePasskey(ctx, p.UserID, id, name); errors.Is(err, store.ErrNotFound) {
-			return problem.Missing("Passkey")
-		} else if err != nil {
-			return fmt.Errorf("rename passkey: %w", err)
+		if out, err = tx.RenamePasskey(ctx, p.UserID, id, name); err != nil {
+			return auth.Missing("Passkey", err)
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "PASSKEY_RENAMED", EntityType: "passkey", EntityID: id,
 			New: logged(out)})
@@ -173,14 +170,11 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
 		u, err := tx.LockUser(ctx, p.UserID) // a sign-in with the passkey holds this lock
 		if err != nil {
-			return missing(err)
+			return auth.Missing("User", err)
 		}
 		was, err := tx.DeletePasskey(ctx, p.UserID, id)
-		if errors.Is(err, store.ErrNotFound) {
-			return problem.Missing("Passkey")
-		}
 		if err != nil {
-			return fmt.Errorf("delete passkey: %w", err)
+			return auth.Missing("Passkey", err)
 		}
 		if err := auth.KeepsSecondFactor(ctx, tx, p.UserID); err != nil {
 			return err
@@ -196,13 +190,6 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 
 func logged(p store.Passkey) map[string]any {
 	return map[string]any{"name": p.Name, "aaguid": p.AAGUID, "backedUp": p.BackedUp}
-}
-
-func missing(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return problem.Missing("User")
-	}
-	return err
 }
 
 func tooMany() error {

@@ -167,7 +167,7 @@ func (s *Service) draftRules(drafts []RuleDraft, saved []store.Rule, v *problem.
 		}
 		err := t.alone(&list[i])
 		if err == nil {
-			err = t.add(&list[i])
+			err = t.addRule(&list[i])
 		}
 		if err != nil {
 			if !errors.As(err, new(*problem.Error)) {

@@ -8,7 +8,6 @@ package routing
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -50,12 +49,12 @@ func (s *Service) Screening(f links.Screen) *Service {
 	return s
 }
 
-// check asks about a destination of a request for a link that the caller may see.
-func (s *Service) check(ctx context.Context, p auth.Principal, urlID, field string, url *string) error {
+// screenTarget asks about a destination of a request for a link that the caller may see.
+func (s *Service) screenTarget(ctx context.Context, p auth.Principal, urlID, field string, url *string) error {
 	if s.screen == nil || url == nil {
 		return nil
 	}
-	if _, err := s.visible(ctx, p, urlID); err != nil {
+	if _, err := s.visibleLink(ctx, p, urlID); err != nil {
 		return err
 	}
 	return s.screen.Check(ctx, s.destinations, links.Target{Field: field, URL: url})
@@ -89,8 +88,8 @@ func (s *Service) change(ctx context.Context, p auth.Principal, urlID string, f 
 	})
 }
 
-// visible reads a link that the caller may see.
-func (s *Service) visible(ctx context.Context, p auth.Principal, urlID string) (store.Link, error) {
+// visibleLink reads a link that the caller may see.
+func (s *Service) visibleLink(ctx context.Context, p auth.Principal, urlID string) (store.Link, error) {
 	return links.Visible(p)(s.store.LinkByID(ctx, urlID))
 }
 
@@ -117,11 +116,4 @@ func need[T any](field string, in *T, v *problem.Fields) {
 	if in == nil {
 		v.Add(field, "is required")
 	}
-}
-
-func wrap(doing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", doing, err)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/version"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
 )
@@ -82,7 +83,7 @@ func checkTotal(rules []store.Rule, r *store.Rule) error {
 			}
 		}
 	}
-	return t.add(r)
+	return t.addRule(r)
 }
 
 // total sums up the conditions of a link's rules.
@@ -110,8 +111,8 @@ func (t *total) keep(r *store.Rule) error {
 	return nil
 }
 
-// add adds a rule that is saved, and rejects it if the limits are exceeded.
-func (t *total) add(r *store.Rule) error {
+// addRule adds a rule that is saved, and rejects it if the limits are exceeded.
+func (t *total) addRule(r *store.Rule) error {
 	if err := t.keep(r); err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func costsMore(before, after *store.Rule) (bool, error) {
 
 // CreateRule adds a rule to a link. The first rule turns smart routing on.
 func (s *Service) CreateRule(ctx context.Context, p auth.Principal, urlID string, in RuleInput) (store.Rule, error) {
-	if err := s.check(ctx, p, urlID, "targetUrl", in.TargetURL); err != nil {
+	if err := s.screenTarget(ctx, p, urlID, "targetUrl", in.TargetURL); err != nil {
 		return store.Rule{}, err
 	}
 	now := store.Now()
@@ -180,7 +181,7 @@ func (s *Service) CreateRule(ctx context.Context, p auth.Principal, urlID string
 		}
 		return audited{"ROUTING_RULE_CREATED", "routing_rule", r.ID, nil, links.RuleFields(&r)}, tx.InsertRule(ctx, &r)
 	})
-	return r, wrap("create routing rule", err)
+	return r, problem.Doing("create routing rule", err)
 }
 
 // newRule writes the input to a rule that does not exist yet.
@@ -201,16 +202,13 @@ func tooManyRules() error {
 
 // CreateFromTemplate adds a rule with a template's conditions. It uses the template's name if the input has none.
 func (s *Service) CreateFromTemplate(ctx context.Context, p auth.Principal, urlID, key string, in RuleInput) (store.Rule, error) {
-	if _, err := s.visible(ctx, p, urlID); err != nil {
+	if _, err := s.visibleLink(ctx, p, urlID); err != nil {
 		return store.Rule{}, err
 	}
 	templates := rule.Templates()
 	i := slices.IndexFunc(templates, func(t rule.Template) bool { return t.Key == key })
 	if i < 0 {
-		keys := make([]string, len(templates))
-		for j, t := range templates {
-			keys[j] = t.Key
-		}
+		keys := each.Of(templates, func(t rule.Template) string { return t.Key })
 		return store.Rule{}, problem.OfField("templateKey", "must be one of %s", strings.Join(keys, ", "))
 	}
 	in.Conditions = templates[i].Conditions
@@ -222,7 +220,7 @@ func (s *Service) CreateFromTemplate(ctx context.Context, p auth.Principal, urlI
 
 // UpdateRule changes the fields that the input sets.
 func (s *Service) UpdateRule(ctx context.Context, p auth.Principal, urlID, id string, in RuleInput) (store.Rule, error) {
-	if err := s.check(ctx, p, urlID, "targetUrl", in.TargetURL); err != nil {
+	if err := s.screenTarget(ctx, p, urlID, "targetUrl", in.TargetURL); err != nil {
 		return store.Rule{}, err
 	}
 	var r store.Rule
@@ -261,12 +259,12 @@ func (s *Service) UpdateRule(ctx context.Context, p auth.Principal, urlID, id st
 		r.UpdatedAt = store.Now()
 		return entry, tx.UpdateRule(ctx, &r)
 	})
-	return r, wrap("update routing rule", err)
+	return r, problem.Doing("update routing rule", err)
 }
 
 // DeleteRule removes a rule. Deleting the last one turns smart routing off.
 func (s *Service) DeleteRule(ctx context.Context, p auth.Principal, urlID, id string) error {
-	return wrap("delete routing rule", s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
+	return problem.Doing("delete routing rule", s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
 		r, err := foundRule(tx.Rule(ctx, urlID, id))
 		if err != nil {
 			return audited{}, err
@@ -290,7 +288,7 @@ func (s *Service) DeleteRule(ctx context.Context, p auth.Principal, urlID, id st
 
 // Rule reads one rule of a link.
 func (s *Service) Rule(ctx context.Context, p auth.Principal, urlID, id string) (store.Rule, error) {
-	if _, err := s.visible(ctx, p, urlID); err != nil {
+	if _, err := s.visibleLink(ctx, p, urlID); err != nil {
 		return store.Rule{}, err
 	}
 	return foundRule(s.store.Rule(ctx, urlID, id))
@@ -312,7 +310,7 @@ type RuleList struct {
 // Rules reads all rules of a link.
 func (s *Service) Rules(ctx context.Context, p auth.Principal, urlID string) (RuleList, error) {
 	var l RuleList
-	u, err := s.visible(ctx, p, urlID)
+	u, err := s.visibleLink(ctx, p, urlID)
 	if err != nil {
 		return l, err
 	}
@@ -330,10 +328,7 @@ func (s *Service) Rules(ctx context.Context, p auth.Principal, urlID string) (Ru
 }
 
 func foundRule(r store.Rule, err error) (store.Rule, error) {
-	if errors.Is(err, store.ErrNotFound) {
-		return r, problem.Missing("Routing rule")
-	}
-	return r, wrap("read routing rule", err)
+	return r, auth.Missing("Routing rule", err)
 }
 
 // Settings lists the routing settings that a request changes. Nil fields keep their value; "" clears DefaultURL.
@@ -344,7 +339,7 @@ type Settings struct {
 
 // Configure changes a link's routing settings.
 func (s *Service) Configure(ctx context.Context, p auth.Principal, urlID string, in Settings) (store.Link, error) {
-	if err := s.check(ctx, p, urlID, "defaultUrl", in.DefaultURL); err != nil {
+	if err := s.screenTarget(ctx, p, urlID, "defaultUrl", in.DefaultURL); err != nil {
 		return store.Link{}, err
 	}
 	var after store.Link
@@ -369,7 +364,7 @@ func (s *Service) Configure(ctx context.Context, p auth.Principal, urlID string,
 		}
 		return audited{"URL_UPDATED", "url", urlID, before, settingsFields(u)}, nil
 	}, &after)
-	return after, wrap("change routing settings", err)
+	return after, problem.Doing("change routing settings", err)
 }
 
 func settingsFields(u *store.Link) map[string]any {

@@ -44,7 +44,7 @@ func (s *Service) applyVariant(in *VariantInput, to *store.Variant, v *problem.F
 // CreateVariant adds a variant to a link. A link's first variant turns A/B testing on, unless it is
 // inactive.
 func (s *Service) CreateVariant(ctx context.Context, p auth.Principal, urlID string, in VariantInput) (store.Variant, error) {
-	if err := s.check(ctx, p, urlID, "targetUrl", in.TargetURL); err != nil {
+	if err := s.screenTarget(ctx, p, urlID, "targetUrl", in.TargetURL); err != nil {
 		return store.Variant{}, err
 	}
 	now := store.Now()
@@ -68,7 +68,7 @@ func (s *Service) CreateVariant(ctx context.Context, p auth.Principal, urlID str
 		}
 		return audited{"VARIANT_CREATED", "variant", variant.ID, nil, links.VariantFields(&variant)}, tx.InsertVariant(ctx, &variant)
 	})
-	return variant, wrap("create variant", err)
+	return variant, problem.Doing("create variant", err)
 }
 
 // newVariant writes the input to a variant that does not exist yet.
@@ -86,7 +86,7 @@ func tooManyVariants() error {
 
 // UpdateVariant changes what the input speaks of. When it leaves no active variant, A/B testing goes off.
 func (s *Service) UpdateVariant(ctx context.Context, p auth.Principal, urlID, id string, in VariantInput) (store.Variant, error) {
-	if err := s.check(ctx, p, urlID, "targetUrl", in.TargetURL); err != nil {
+	if err := s.screenTarget(ctx, p, urlID, "targetUrl", in.TargetURL); err != nil {
 		return store.Variant{}, err
 	}
 	var variant store.Variant
@@ -113,12 +113,12 @@ func (s *Service) UpdateVariant(ctx context.Context, p auth.Principal, urlID, id
 		}
 		return entry, offIfNoneActive(ctx, tx, u)
 	})
-	return variant, wrap("update variant", err)
+	return variant, problem.Doing("update variant", err)
 }
 
 // DeleteVariant removes a variant. When it leaves no active variant, A/B testing goes off.
 func (s *Service) DeleteVariant(ctx context.Context, p auth.Principal, urlID, id string) error {
-	return wrap("delete variant", s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
+	return problem.Doing("delete variant", s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
 		variant, err := foundVariant(tx.Variant(ctx, urlID, id))
 		if err != nil {
 			return audited{}, err
@@ -147,7 +147,7 @@ func offIfNoneActive(ctx context.Context, tx *store.Tx, u *store.Link) error {
 
 // Variant reads one variant of a link.
 func (s *Service) Variant(ctx context.Context, p auth.Principal, urlID, id string) (store.Variant, error) {
-	if _, err := s.visible(ctx, p, urlID); err != nil {
+	if _, err := s.visibleLink(ctx, p, urlID); err != nil {
 		return store.Variant{}, err
 	}
 	return foundVariant(s.store.Variant(ctx, urlID, id))
@@ -171,7 +171,7 @@ type VariantList struct {
 // Variants reads all variants of a link.
 func (s *Service) Variants(ctx context.Context, p auth.Principal, urlID string) (VariantList, error) {
 	var l VariantList
-	u, err := s.visible(ctx, p, urlID)
+	u, err := s.visibleLink(ctx, p, urlID)
 	if err != nil {
 		return l, err
 	}
@@ -198,10 +198,7 @@ func (s *Service) Variants(ctx context.Context, p auth.Principal, urlID string) 
 }
 
 func foundVariant(v store.Variant, err error) (store.Variant, error) {
-	if errors.Is(err, store.ErrNotFound) {
-		return v, problem.Missing("Variant")
-	}
-	return v, wrap("read variant", err)
+	return v, auth.Missing("Variant", err)
 }
 
 // SetWeights gives variants of a link the weights of an experiment, by id, in a transaction that has locked the link. The change

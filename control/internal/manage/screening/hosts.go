@@ -58,7 +58,7 @@ func ParseHosts(r io.Reader) (*Hosts, error) {
 			fields = fields[1:] // a line of a hosts file
 		}
 		for _, name := range fields {
-			if !h.add(name) {
+			if !h.addName(name) {
 				h.invalid++
 			}
 		}
@@ -83,7 +83,7 @@ func ParseHosts(r io.Reader) (*Hosts, error) {
 // localNames is the number of names such as localhost with which hosts files begin.
 const localNames = 10
 
-func (h *Hosts) add(name string) bool {
+func (h *Hosts) addName(name string) bool {
 	s := whole
 	if rest, ok := strings.CutPrefix(name, "*."); ok {
 		name, s = rest, beyond

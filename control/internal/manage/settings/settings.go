@@ -77,7 +77,7 @@ func (s *Service) Put(ctx context.Context, p auth.Principal, key string, value j
 	if err := mayChange(p, key); err != nil {
 		return out, err
 	}
-	text, err := check(key, value, description)
+	text, err := checkSetting(key, value, description)
 	if err != nil {
 		return out, err
 	}
@@ -125,7 +125,7 @@ func ownFactor(ctx context.Context, tx *store.Tx, userID string) error {
 	return nil
 }
 
-func check(key string, value json.RawMessage, description *string) (text string, err error) {
+func checkSetting(key string, value json.RawMessage, description *string) (text string, err error) {
 	var v problem.Fields
 	if !keyForm.MatchString(key) {
 		v.Add("key", "must be 1 to 100 letters, digits and the characters _ . : -")

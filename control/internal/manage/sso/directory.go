@@ -173,10 +173,10 @@ type kept[T any] struct {
 func newKept[T any]() kept[T] { return kept[T]{turn: make(chan struct{}, 1)} }
 
 func (k *kept[T]) get(ctx context.Context, now time.Time, fetch func(context.Context) (T, error), timeout time.Duration) (T, error) {
-	if err := k.take(ctx); err != nil {
+	if err := k.lock(ctx); err != nil {
 		return k.zero(), err
 	}
-	defer k.leave()
+	defer k.unlock()
 	if !k.at.IsZero() && now.Sub(k.at) < fresh {
 		return k.value, nil
 	}
@@ -192,10 +192,10 @@ func (k *kept[T]) get(ctx context.Context, now time.Time, fetch func(context.Con
 
 // again fetches the document even if it is fresh, at most once per unknownKey.
 func (k *kept[T]) again(ctx context.Context, now time.Time, fetch func(context.Context) (T, error), timeout time.Duration) (T, error) {
-	if err := k.take(ctx); err != nil {
+	if err := k.lock(ctx); err != nil {
 		return k.zero(), err
 	}
-	defer k.leave()
+	defer k.unlock()
 	if now.Sub(k.againAt) >= unknownKey {
 		k.againAt = now
 		if err := k.fetch(ctx, now, fetch, timeout); err != nil {
@@ -219,7 +219,7 @@ func (k *kept[T]) fetch(ctx context.Context, now time.Time, fetch func(context.C
 	return nil
 }
 
-func (k *kept[T]) take(ctx context.Context) error {
+func (k *kept[T]) lock(ctx context.Context) error {
 	select {
 	case k.turn <- struct{}{}:
 		return nil
@@ -228,6 +228,6 @@ func (k *kept[T]) take(ctx context.Context) error {
 	}
 }
 
-func (k *kept[T]) leave() { <-k.turn }
+func (k *kept[T]) unlock() { <-k.turn }
 
 func (k *kept[T]) zero() (v T) { return v }

@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 const (
@@ -69,11 +70,7 @@ func (s *Service) list(ctx context.Context, activeOnly bool) ([]Provider, error)
 	if err != nil {
 		return nil, fmt.Errorf("list identity providers: %w", err)
 	}
-	out := make([]Provider, len(rows))
-	for i, r := range rows {
-		out[i] = s.shown(r)
-	}
-	return out, nil
+	return each.Of(rows, s.shown), nil
 }
 
 // Provider returns a provider.
@@ -82,14 +79,7 @@ func (s *Service) Provider(ctx context.Context, p auth.Principal, slug string) (
 		return Provider{}, err
 	}
 	row, err := s.store.OIDCProviderBySlug(ctx, slug)
-	return s.shown(row), missing(err)
-}
-
-func missing(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return problem.Missing("Identity provider")
-	}
-	return err
+	return s.shown(row), auth.Missing("Identity provider", err)
 }
 
 // Create adds a provider. If the slug is in use, the error is a Conflict.
@@ -113,7 +103,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Provi
 			v.Add(name, "is required")
 		}
 	}
-	s.apply(ctx, &v, in, &row)
+	s.applyInput(ctx, &v, in, &row)
 	if err := v.Err(); err != nil {
 		return Provider{}, err
 	}
@@ -141,23 +131,23 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, slug string, in 
 	}
 	row, err := s.store.OIDCProviderBySlug(ctx, slug)
 	if err != nil {
-		return Provider{}, missing(err)
+		return Provider{}, auth.Missing("Identity provider", err)
 	}
 	// Validate before the transaction, because DNS lookups take time.
 	var v problem.Fields
 	if in.Slug != nil && *in.Slug != slug {
 		v.Add("slug", "cannot be changed")
 	}
-	s.apply(ctx, &v, in, &row)
+	s.applyInput(ctx, &v, in, &row)
 	if err := v.Err(); err != nil {
 		return Provider{}, err
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		if row, err = tx.LockOIDCProvider(ctx, slug); err != nil {
-			return missing(err)
+			return auth.Missing("Identity provider", err)
 		}
 		old := logged(row)
-		s.put(in, &row)
+		s.copyFields(in, &row)
 		row.UpdatedAt = store.Now()
 		if err := tx.UpdateOIDCProvider(ctx, row); err != nil {
 			return fmt.Errorf("update identity provider: %w", err)
@@ -178,7 +168,7 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, slug string) err
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
 		row, err := tx.LockOIDCProvider(ctx, slug)
 		if err != nil {
-			return missing(err)
+			return auth.Missing("Identity provider", err)
 		}
 		accounts, err := tx.DeleteOIDCProvider(ctx, row.ID)
 		if err != nil {
@@ -191,9 +181,9 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, slug string) err
 	})
 }
 
-// apply validates the input, adds every problem to v and writes valid fields to the row.
-func (s *Service) apply(ctx context.Context, v *problem.Fields, in Input, row *store.OIDCProvider) {
-	s.put(in, row)
+// applyInput validates the input, adds every problem to v and writes valid fields to the row.
+func (s *Service) applyInput(ctx context.Context, v *problem.Fields, in Input, row *store.OIDCProvider) {
+	s.copyFields(in, row)
 	if in.Name != nil {
 		checkText(v, "name", row.Name, utf8.RuneCountInString(row.Name), maxName, "characters")
 	}
@@ -236,8 +226,8 @@ func (s *Service) apply(ctx context.Context, v *problem.Fields, in Input, row *s
 	}
 }
 
-// put copies the given fields.
-func (s *Service) put(in Input, row *store.OIDCProvider) {
+// copyFields copies the given fields.
+func (s *Service) copyFields(in Input, row *store.OIDCProvider) {
 	for to, from := range map[*string]*string{&row.Name: in.Name, &row.DiscoveryURL: in.DiscoveryURL, &row.ClientID: in.ClientID} {
 		if from != nil {
 			*to = strings.TrimSpace(*from)
@@ -249,10 +239,7 @@ func (s *Service) put(in Input, row *store.OIDCProvider) {
 		}
 	}
 	if in.Domains != nil {
-		domains := make([]string, len(*in.Domains))
-		for i, d := range *in.Domains {
-			domains[i] = cleanDomain(d)
-		}
+		domains := each.Of(*in.Domains, cleanDomain)
 		row.Domains = strings.Join(domains, " ")
 	}
 	if in.ClientSecret != nil {

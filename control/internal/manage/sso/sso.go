@@ -18,7 +18,6 @@ package sso
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -101,10 +100,7 @@ func (s *Service) PasswordsOff(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	any, err := s.store.AnyActiveOIDCProvider(ctx)
-	if err != nil {
-		return false, fmt.Errorf("find active identity provider: %w", err)
-	}
-	return any, nil
+	return any, problem.Doing("find active identity provider", err)
 }
 
 // callback returns the callback URL of a provider.

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 const maxSubject = 255 // characters (OpenID Connect Core 1.0, section 2)
@@ -136,10 +137,7 @@ type keySet struct {
 
 // VerifySignature implements oidc.KeySet. The verifier has checked the algorithm.
 func (k *keySet) VerifySignature(ctx context.Context, raw string) ([]byte, error) {
-	algorithms := make([]jose.SignatureAlgorithm, len(k.metadata.Algorithms))
-	for i, a := range k.metadata.Algorithms {
-		algorithms[i] = jose.SignatureAlgorithm(a)
-	}
+	algorithms := each.Of(k.metadata.Algorithms, func(a string) jose.SignatureAlgorithm { return jose.SignatureAlgorithm(a) })
 	jws, err := jose.ParseSignedCompact(raw, algorithms)
 	if err != nil {
 		return nil, err

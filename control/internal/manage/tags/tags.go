@@ -6,7 +6,6 @@ package tags
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 
@@ -51,9 +50,9 @@ func (in *Input) apply(t *store.Tag, v *problem.Fields) {
 	}
 }
 
-// Check returns names of tags without surrounding space and without repetitions. It adds their problems to v. field is
+// CheckNames returns names of tags without surrounding space and without repetitions. It adds their problems to v. field is
 // the name of the list; the problems name positions, such as tags.0.
-func Check(field string, given []string, v *problem.Fields) []string {
+func CheckNames(field string, given []string, v *problem.Fields) []string {
 	if len(given) > 10*MaxOfLink { // a request may repeat names, but not without bound
 		given = given[:10*MaxOfLink]
 	}
@@ -115,24 +114,13 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (store
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "TAG_CREATED", EntityType: "tag", EntityID: t.ID,
 			Workspace: t.Workspace, New: fields(&t)})
 	})
-	if err != nil {
-		return store.Tag{}, fmt.Errorf("create tag: %w", err)
-	}
-	return t, nil
+	return t, problem.Doing("create tag", err)
 }
 
 // visible wraps a store call that returns a tag. It returns the same error for a missing tag and for a tag that the
 // caller may not see.
 func visible(p auth.Principal) func(store.Tag, error) (store.Tag, error) {
-	return func(t store.Tag, err error) (store.Tag, error) {
-		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(t.Workspace):
-			return store.Tag{}, problem.Missing("Tag")
-		case err != nil:
-			return store.Tag{}, fmt.Errorf("read tag: %w", err)
-		}
-		return t, nil
-	}
+	return auth.Visible("Tag", func(t *store.Tag) bool { return p.Sees(t.Workspace) })
 }
 
 // Update changes the fields that the input sets. Links show the new name at once; they do not count as changed.
@@ -166,10 +154,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 			Workspace: after.Workspace,
 			Old:       fields(&before), New: fields(&after)})
 	})
-	if err != nil {
-		return store.Tag{}, fmt.Errorf("update tag: %w", err)
-	}
-	return out, nil
+	return out, problem.Doing("update tag", err)
 }
 
 // untagged is the number of links from which one transaction takes a tag, so that other changes need not wait.

@@ -6,7 +6,6 @@ package utmtemplates
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -127,24 +126,13 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (store
 			EntityID:  t.ID,
 			Workspace: t.Workspace, New: fields(&t)})
 	})
-	if err != nil {
-		return store.UTMTemplate{}, fmt.Errorf("create UTM template: %w", err)
-	}
-	return t, nil
+	return t, problem.Doing("create UTM template", err)
 }
 
 // visible wraps a store call that returns a template. It returns the same error for a missing template and for a
 // template that the caller may not see.
 func visible(p auth.Principal) func(store.UTMTemplate, error) (store.UTMTemplate, error) {
-	return func(t store.UTMTemplate, err error) (store.UTMTemplate, error) {
-		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(t.Workspace):
-			return store.UTMTemplate{}, problem.Missing("UTM template")
-		case err != nil:
-			return store.UTMTemplate{}, fmt.Errorf("read UTM template: %w", err)
-		}
-		return t, nil
-	}
+	return auth.Visible("UTM template", func(t *store.UTMTemplate) bool { return p.Sees(t.Workspace) })
 }
 
 // Update changes the fields that the input sets. Links keep the fields that they have.
@@ -173,10 +161,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 			Workspace: after.Workspace,
 			Old:       fields(&before), New: fields(&after)})
 	})
-	if err != nil {
-		return store.UTMTemplate{}, fmt.Errorf("update UTM template: %w", err)
-	}
-	return after, nil
+	return after, problem.Doing("update UTM template", err)
 }
 
 // Delete removes a template. Links keep the fields that they have.
@@ -192,8 +177,5 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "UTM_TEMPLATE_DELETED", EntityType: "utm_template", EntityID: id,
 			Workspace: t.Workspace, Old: fields(&t)})
 	})
-	if err != nil {
-		return fmt.Errorf("delete UTM template: %w", err)
-	}
-	return nil
+	return problem.Doing("delete UTM template", err)
 }

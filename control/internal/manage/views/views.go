@@ -6,7 +6,6 @@ package views
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -161,24 +160,13 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (store
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "VIEW_CREATED", EntityType: "view", EntityID: view.ID,
 			Workspace: view.Workspace, New: fields(&view)})
 	})
-	if err != nil {
-		return store.View{}, fmt.Errorf("create view: %w", err)
-	}
-	return view, nil
+	return view, problem.Doing("create view", err)
 }
 
 // reachable wraps a store call that returns a view. It returns the same error for a missing view and for a view that the
 // caller may not see.
 func reachable(p auth.Principal) func(store.View, error) (store.View, error) {
-	return func(v store.View, err error) (store.View, error) {
-		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !sees(p, &v):
-			return store.View{}, problem.Missing("View")
-		case err != nil:
-			return store.View{}, fmt.Errorf("read view: %w", err)
-		}
-		return v, nil
-	}
+	return auth.Visible("View", func(v *store.View) bool { return sees(p, v) })
 }
 
 func sees(p auth.Principal, v *store.View) bool {
@@ -216,10 +204,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 			Workspace: after.Workspace,
 			Old:       fields(&before), New: fields(&after)})
 	})
-	if err != nil {
-		return store.View{}, fmt.Errorf("update view: %w", err)
-	}
-	return after, nil
+	return after, problem.Doing("update view", err)
 }
 
 // Delete removes a view.
@@ -240,8 +225,5 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "VIEW_DELETED", EntityType: "view", EntityID: id,
 			Workspace: v.Workspace, Old: fields(&v)})
 	})
-	if err != nil {
-		return fmt.Errorf("delete view: %w", err)
-	}
-	return nil
+	return problem.Doing("delete view", err)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 const (
@@ -24,8 +25,8 @@ type clicks struct {
 	readAt time.Time            // zero: no cache
 }
 
-// forget makes the next call read the subscriptions again.
-func (c *clicks) forget() {
+// invalidate makes the next call read the subscriptions again.
+func (c *clicks) invalidate() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.readAt = time.Time{}
@@ -206,10 +207,7 @@ func clickDeliveries(subs []store.Subscription, rows []analytics.Row, known look
 
 // withinBacklog removes deliveries that exist already, and those beyond the maximum backlog of their webhook.
 func (s *Service) withinBacklog(ctx context.Context, tx *store.Tx, list []store.Delivery) (kept []store.Delivery, lost int, err error) {
-	ids := make([]string, len(list))
-	for i := range list {
-		ids[i] = list[i].ID
-	}
+	ids := each.At(list, func(d *store.Delivery) string { return d.ID })
 	before, err := tx.AttemptedDeliveries(ctx, ids)
 	if err != nil {
 		return nil, 0, err

@@ -8,6 +8,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/conversion"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // NoteConversions stores deliveries of conversion.created for the subscribed webhooks. It is idempotent like Note, and drops
@@ -39,10 +40,7 @@ func (s *Service) NoteConversions(ctx context.Context, list []analytics.Conversi
 }
 
 func (s *Service) noteConversions(ctx context.Context, interested []store.Subscription, list []analytics.Conversion) error {
-	rows := make([]analytics.Row, len(list))
-	for i := range list {
-		rows[i] = analytics.Row{Link: list[i].Click.Link}
-	}
+	rows := each.At(list, func(c *analytics.Conversion) analytics.Row { return analytics.Row{Link: c.Click.Link} })
 	known, err := s.lookUp(ctx, rows)
 	if err != nil {
 		return err

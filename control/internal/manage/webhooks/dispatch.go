@@ -105,7 +105,7 @@ func (d *dispatch) collect() {
 // transaction.
 func (d *dispatch) ended(o outcome) {
 	d.pending = append(d.pending, o)
-	d.busy.leave(o.target, 1)
+	d.busy.removeAttempts(o.target, 1)
 }
 
 type claim struct {
@@ -123,7 +123,7 @@ func (d *dispatch) turn(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for webhook deliveries: %w", err)
 	}
-	due = slices.DeleteFunc(due, func(w store.DueWebhook) bool { return !d.busy.open(targetOf(w)) })
+	due = slices.DeleteFunc(due, func(w store.DueWebhook) bool { return !d.busy.hasRoom(targetOf(w)) })
 	if len(d.pending) == 0 && len(due) == 0 {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (d *dispatch) turn(ctx context.Context) error {
 	})
 	if err != nil {
 		for _, c := range claims {
-			d.busy.leave(c.target, 1)
+			d.busy.removeAttempts(c.target, 1)
 		}
 		return err
 	}
@@ -160,12 +160,12 @@ func (d *dispatch) claim(ctx context.Context, tx *store.Tx, due []store.DueWebho
 	lease, until := store.NewID(), now+(d.cfg.Timeout+leaseMargin).Milliseconds()
 	for _, one := range due {
 		t := targetOf(one)
-		room := d.busy.take(t)
+		room := d.busy.reserveAttempts(t)
 		if room == 0 {
 			continue
 		}
 		list, err := tx.ClaimDeliveries(ctx, one.ID, now, until, lease, room)
-		d.busy.leave(t, room-len(list))
+		d.busy.removeAttempts(t, room-len(list))
 		for _, delivery := range list {
 			claims = append(claims, claim{target: t, delivery: delivery})
 		}
@@ -197,7 +197,7 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, list []outcome) erro
 			continue
 		}
 		sum := sums[o.log.WebhookID]
-		sum.Add(&o.log)
+		sum.Append(&o.log)
 		sums[o.log.WebhookID] = sum
 	}
 	gone := map[string]bool{}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -93,10 +94,7 @@ func Emit(ctx context.Context, tx *store.Tx, events ...Event) error {
 			list = append(list, delivery(sub.WebhookID, id, told.Name, bodies[told.Name], now))
 		}
 	}
-	if err := tx.InsertDeliveries(ctx, list); err != nil {
-		return fmt.Errorf("store webhook deliveries: %w", err)
-	}
-	return nil
+	return problem.Doing("store webhook deliveries", tx.InsertDeliveries(ctx, list))
 }
 
 // delivery returns a delivery that is due immediately. Its id is derived from webhook and event, so storing an event

@@ -94,7 +94,7 @@ func TestAttempts_are_added_up_in_order(t *testing.T) {
 	var sum store.Attempts
 	for _, l := range []store.WebhookLog{{SentAt: 1, Error: "a"}, {SentAt: 2, Success: true}, {SentAt: 3, Error: "b"},
 		{SentAt: 4, Error: "c"}} {
-		sum.Add(&l)
+		sum.Append(&l)
 	}
 	if want := (store.Attempts{Succeeded: 1, Failed: 3, LastAt: 4, LastError: "c", Streak: 2, FailingSince: 3}); sum != want {
 		t.Errorf("%+v", sum)

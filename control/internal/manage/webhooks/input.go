@@ -64,8 +64,8 @@ func (in *Input) required(v *problem.Fields) {
 	}
 }
 
-// apply validates the given fields and writes them to w, except for the secret.
-func (s *Service) apply(ctx context.Context, in *Input, w *Webhook, v *problem.Fields) {
+// applyInput validates the given fields and writes them to w, except for the secret.
+func (s *Service) applyInput(ctx context.Context, in *Input, w *Webhook, v *problem.Fields) {
 	if in.Name != nil {
 		w.Name = strings.TrimSpace(*in.Name)
 		if n := utf8.RuneCountInString(w.Name); n < 1 || n > maxName {

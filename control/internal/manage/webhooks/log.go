@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,10 +71,8 @@ func (s *Service) Retry(ctx context.Context, p auth.Principal, id, logID string)
 	}
 	failed, err := s.store.WebhookLogByID(ctx, id, logID)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return store.WebhookLog{}, problem.Missing("Webhook log")
 	case err != nil:
-		return store.WebhookLog{}, fmt.Errorf("read webhook attempt: %w", err)
+		return store.WebhookLog{}, auth.Missing("Webhook log", err)
 	case failed.Success:
 		return store.WebhookLog{}, problem.New(problem.Invalid, "This delivery has succeeded. Only failed deliveries can be repeated.")
 	}
@@ -147,7 +144,7 @@ func (s *Service) sendNow(ctx context.Context, w *store.Webhook, m message) (sto
 	r := s.send(ctx, w, m)
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		var sum store.Attempts
-		sum.Add(&r.log)
+		sum.Append(&r.log)
 		there, err := tx.NoteAttempts(ctx, w.ID, sum)
 		if err != nil {
 			return fmt.Errorf("record webhook attempt: %w", err)
@@ -162,10 +159,7 @@ func (s *Service) sendNow(ctx context.Context, w *store.Webhook, m message) (sto
 			return nil
 		}
 		// A pending automatic attempt is no longer needed.
-		if err := tx.FinishDelivery(ctx, m.delivery, ""); err != nil {
-			return fmt.Errorf("finish webhook delivery: %w", err)
-		}
-		return nil
+		return problem.Doing("finish webhook delivery", tx.FinishDelivery(ctx, m.delivery, ""))
 	})
 	return r.log, err
 }

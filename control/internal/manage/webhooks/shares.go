@@ -47,26 +47,26 @@ func newShares() shares {
 	return shares{webhooks: map[string]int{}, workspaces: map[uint64]int{}, hosts: map[workspaceHost]int{}}
 }
 
-// open reports whether another attempt may start.
-func (s *shares) open(t target) bool {
+// hasRoom reports whether another attempt may start.
+func (s *shares) hasRoom(t target) bool {
 	free, used := inAll-s.total, s.workspaces[t.workspace]
 	// This also limits the workspace, because a host's count is never negative.
 	return s.webhooks[t.webhook] < perWebhook && s.hosts[workspaceHost{t.workspace, t.host}] < free-used
 }
 
-// take counts as many attempts as may start, and returns their number.
-func (s *shares) take(t target) (n int) {
-	for s.open(t) {
-		s.add(t, 1)
+// reserveAttempts counts as many attempts as may start, and returns their number.
+func (s *shares) reserveAttempts(t target) (n int) {
+	for s.hasRoom(t) {
+		s.addAttempts(t, 1)
 		n++
 	}
 	return n
 }
 
-// leave removes attempts that have ended or did not start.
-func (s *shares) leave(t target, n int) { s.add(t, -n) }
+// removeAttempts removes attempts that have ended or did not start.
+func (s *shares) removeAttempts(t target, n int) { s.addAttempts(t, -n) }
 
-func (s *shares) add(t target, n int) {
+func (s *shares) addAttempts(t target, n int) {
 	s.total += n
 	count(s.webhooks, t.webhook, n)
 	count(s.workspaces, t.workspace, n)

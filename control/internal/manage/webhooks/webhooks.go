@@ -31,6 +31,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/version"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/seal"
 )
 
@@ -134,10 +135,7 @@ const maxWaiting = 10_000
 
 // queued fills in what waits for webhooks.
 func queued(ctx context.Context, c store.Conn, list ...*Webhook) error {
-	ids := make([]string, len(list))
-	for i, w := range list {
-		ids[i] = w.ID
-	}
+	ids := each.Of(list, func(w *Webhook) string { return w.ID })
 	queues, err := c.Queues(ctx, ids, maxWaiting)
 	if err != nil {
 		return fmt.Errorf("count webhook deliveries: %w", err)
@@ -162,7 +160,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Webho
 	}}
 	var v problem.Fields
 	in.required(&v)
-	s.apply(ctx, &in, &w, &v)
+	s.applyInput(ctx, &in, &w, &v)
 	if err := v.Err(); err != nil {
 		return w, "", err
 	}
@@ -201,7 +199,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Webho
 	if err != nil {
 		return Webhook{}, "", err
 	}
-	s.clicks.forget()
+	s.clicks.invalidate()
 	return w, secret, nil
 }
 
@@ -243,7 +241,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		return Webhook{}, err
 	}
 	var v problem.Fields
-	s.apply(ctx, &in, &draft, &v)
+	s.applyInput(ctx, &in, &draft, &v)
 	if err := v.Err(); err != nil {
 		return Webhook{}, err
 	}
@@ -307,7 +305,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 	if err != nil {
 		return Webhook{}, err
 	}
-	s.clicks.forget()
+	s.clicks.invalidate()
 	return w, nil
 }
 
@@ -327,18 +325,16 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_DELETED", EntityType: "webhook", EntityID: id,
 			Workspace: w.Workspace, Old: logged(&w)})
 	})
-	s.clicks.forget()
+	s.clicks.invalidate()
 	return err
 }
 
 // visible converts the result of the store: a missing webhook, or one that the caller may not see, is NotFound.
 func (s *Service) visible(p auth.Principal) func(store.Webhook, error) (Webhook, error) {
+	seen := auth.Visible("Webhook", func(w *store.Webhook) bool { return p.Sees(w.Workspace) })
 	return func(row store.Webhook, err error) (Webhook, error) {
-		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(row.Workspace):
-			return Webhook{}, problem.Missing("Webhook")
-		case err != nil:
-			return Webhook{}, fmt.Errorf("read webhook: %w", err)
+		if row, err = seen(row, err); err != nil {
+			return Webhook{}, err
 		}
 		return s.opened(row)
 	}

@@ -131,7 +131,7 @@ func empty(ctx context.Context, st *store.Store, userID string, list []store.Wor
 					return err
 				}
 				if err := tx.HoldWorkspace(ctx, to.Num); err != nil {
-					return missing(err)
+					return auth.Missing("Workspace", err)
 				}
 				var err error
 				n, err = links.MoveSome(ctx, tx, userID, w, *to, portion)
@@ -166,10 +166,8 @@ func (n Notices) RemoveUser(ctx context.Context, st *store.Store, p auth.Princip
 		if err := allowed(ctx, tx); err != nil {
 			return u, nil, err
 		}
-		if u, err = tx.LockUser(ctx, userID); errors.Is(err, store.ErrNotFound) {
-			return u, nil, problem.Missing("User")
-		} else if err != nil {
-			return u, nil, fmt.Errorf("lock the user: %w", err)
+		if u, err = tx.LockUser(ctx, userID); err != nil {
+			return u, nil, auth.Missing("User", err)
 		}
 		if doomed, err = tx.LockDoomed(ctx, userID); err != nil {
 			return u, nil, fmt.Errorf("lock workspaces: %w", err)

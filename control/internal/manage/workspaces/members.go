@@ -2,7 +2,6 @@ package workspaces
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
@@ -105,13 +104,7 @@ func (s *Service) Remove(ctx context.Context, p auth.Principal, userID string) e
 
 func member(ctx context.Context, tx *store.Tx, p auth.Principal, userID string) (store.Member, error) {
 	m, err := tx.MemberOf(ctx, p.Workspace.Num, userID)
-	if errors.Is(err, store.ErrNotFound) {
-		return m, problem.Missing("Member")
-	}
-	if err != nil {
-		return m, fmt.Errorf("look up member: %w", err)
-	}
-	return m, nil
+	return m, auth.Missing("Member", err)
 }
 
 // otherOwner returns an error if an OWNER of a locked workspace is its only one.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -57,7 +58,7 @@ func (n Notices) paused(ctx context.Context, tx *store.Tx, actor, member string,
 		}
 		_, name, err := tx.WorkspaceName(ctx, workspace)
 		if err != nil {
-			return missing(err)
+			return auth.Missing("Workspace", err)
 		}
 		for _, address := range to {
 			if err := n.Mail.Send(ctx, tx, address, mail.WebhooksPaused{

@@ -8,13 +8,13 @@ package workspaces
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // DefaultPerUser is the default limit of workspaces of teams that a user owns.
@@ -57,10 +57,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal, search string, lim
 	if err != nil {
 		return nil, 0, fmt.Errorf("list workspaces: %w", err)
 	}
-	rows := make([]Row, len(list))
-	for i, w := range list {
-		rows[i] = rowFor(p)(w)
-	}
+	rows := each.Of(list, rowFor(p))
 	return rows, total, nil
 }
 
@@ -72,7 +69,7 @@ func (s *Service) Get(ctx context.Context, p auth.Principal) (Row, error) {
 func get(ctx context.Context, c store.Conn, p auth.Principal, num uint64) (Row, error) {
 	w, err := c.WorkspaceRow(ctx, p.UserID, num)
 	if err != nil {
-		return Row{}, missing(err)
+		return Row{}, auth.Missing("Workspace", err)
 	}
 	return rowFor(p)(w), nil
 }
@@ -171,7 +168,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, in Input) (row R
 // Forbidden if the role is lower than least, and NotFound if the caller is not a member any more.
 func lock(ctx context.Context, tx *store.Tx, p auth.Principal, least auth.WorkspaceRole) (auth.WorkspaceRole, error) {
 	if err := tx.LockWorkspace(ctx, p.Workspace.Num); err != nil {
-		return auth.NoMember, missing(err)
+		return auth.NoMember, auth.Missing("Workspace", err)
 	}
 	if p.IsAdmin() {
 		return auth.Owner, nil
@@ -188,13 +185,6 @@ func lock(ctx context.Context, tx *store.Tx, p auth.Principal, least auth.Worksp
 	default:
 		return role, nil
 	}
-}
-
-func missing(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return problem.Missing("Workspace")
-	}
-	return fmt.Errorf("look up workspace: %w", err)
 }
 
 func slugTaken() error {

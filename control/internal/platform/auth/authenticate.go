@@ -122,7 +122,7 @@ func (a *Authenticator) Key(ctx context.Context, key, ip string) (Principal, err
 		// The index is enough to verify a random key. bcrypt protects against forged rows. Concurrent requests with the
 		// same key share one comparison.
 		matches, err, _ := a.checks.Do(id, func() (any, error) {
-			return a.passwords.Check(context.WithoutCancel(ctx), &k.Hash, key)
+			return a.passwords.Verify(context.WithoutCancel(ctx), &k.Hash, key)
 		})
 		if err != nil {
 			return Principal{}, err

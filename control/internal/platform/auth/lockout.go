@@ -39,15 +39,15 @@ func LockoutKey(parts ...string) string {
 
 // Check returns a TooMany problem while the key is locked out. dirty reports whether there are failures to forget.
 func (l *Lockout) Check(ctx context.Context, key string) (dirty bool, err error) {
-	return l.check(ctx, l.store.Conn, key)
+	return l.checkWith(ctx, l.store.Conn, key)
 }
 
 // CheckTx is Check inside the caller's transaction.
 func (l *Lockout) CheckTx(ctx context.Context, tx *store.Tx, key string) (dirty bool, err error) {
-	return l.check(ctx, tx.Conn, key)
+	return l.checkWith(ctx, tx.Conn, key)
 }
 
-func (l *Lockout) check(ctx context.Context, c store.Conn, key string) (dirty bool, err error) {
+func (l *Lockout) checkWith(ctx context.Context, c store.Conn, key string) (dirty bool, err error) {
 	state, err := c.AccountLockoutOf(ctx, key)
 	if err != nil {
 		return false, err

@@ -108,8 +108,8 @@ func (p *Passwords) Matches(hash *string, password string) (bool, error) {
 	return hash != nil, nil
 }
 
-// Check calls Matches within Turn.
-func (p *Passwords) Check(ctx context.Context, hash *string, password string) (ok bool, err error) {
+// Verify calls Matches within Turn.
+func (p *Passwords) Verify(ctx context.Context, hash *string, password string) (ok bool, err error) {
 	err = p.Turn(ctx, func() (err error) {
 		ok, err = p.Matches(hash, password)
 		return err

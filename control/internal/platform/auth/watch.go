@@ -57,7 +57,7 @@ func (a *Authenticator) checkWatches(ctx context.Context) error {
 	if err == nil {
 		a.checked = time.Now()
 	}
-	a.end(list, have)
+	a.endWatches(list, have)
 	return err
 }
 
@@ -112,8 +112,8 @@ func (has access) permits(w *watch) bool {
 	return !ok || has.members[m] == w.p.Workspace.Role.String()
 }
 
-// end closes the channels of the watches that have lost their access.
-func (a *Authenticator) end(list []*watch, has access) {
+// endWatches closes the channels of the watches that have lost their access.
+func (a *Authenticator) endWatches(list []*watch, has access) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, w := range list {

@@ -53,8 +53,8 @@ func New(log *slog.Logger) *Watch {
 	return w
 }
 
-// Add adds a server. Run calls ask for the time of the server's clock.
-func (w *Watch) Add(name string, ask func(context.Context) (time.Time, error)) {
+// AddServer adds a server. Run calls ask for the time of the server's clock.
+func (w *Watch) AddServer(name string, ask func(context.Context) (time.Time, error)) {
 	w.mu.Lock()
 	w.servers = append(w.servers, &server{name: name, ask: ask})
 	w.mu.Unlock()
@@ -69,14 +69,14 @@ func (w *Watch) compareAll(ctx context.Context) error {
 	servers := w.servers
 	w.mu.Unlock()
 	for _, s := range servers {
-		w.compare(ctx, s)
+		w.compareClock(ctx, s)
 	}
 	return nil
 }
 
-// compare asks a server for its time. It ignores differences that are so small that the delay of the answer can explain them. A
+// compareClock asks a server for its time. It ignores differences that are so small that the delay of the answer can explain them. A
 // server that does not answer is noticed elsewhere.
-func (w *Watch) compare(ctx context.Context, s *server) {
+func (w *Watch) compareClock(ctx context.Context, s *server) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	asked := time.Now()

@@ -26,7 +26,7 @@ func TestWatch(t *testing.T) {
 		var out testkit.Buffer
 		var clock atomic.Pointer[answer] // what the server answers now
 		w := New(slog.New(slog.NewTextHandler(&out, nil)))
-		w.Add("db", func(context.Context) (time.Time, error) {
+		w.AddServer("db", func(context.Context) (time.Time, error) {
 			a := clock.Load()
 			at := time.Now().Add(-a.behind)
 			time.Sleep(a.takes)

@@ -35,7 +35,7 @@ type limiter struct {
 func newLimiter(ln net.Listener, limit int, log *slog.Logger) *limiter {
 	l := &limiter{Listener: ln, log: log, open: map[net.Conn]*conns.Place[net.Conn]{}, freed: make(chan struct{}, 1),
 		closed: make(chan struct{})}
-	l.shed = &conns.Shedder[net.Conn]{Limit: limit, Open: l.count, Close: l.drop, CloseIdle: func() bool {
+	l.shed = &conns.Shedder[net.Conn]{Limit: limit, Open: l.connections, Close: l.drop, CloseIdle: func() bool {
 		c, ok := l.idle.PopOlder(conns.IdleFor)
 		return ok && l.drop(c)
 	}}
@@ -84,7 +84,7 @@ func (l *limiter) Close() error {
 	return l.Listener.Close()
 }
 
-func (l *limiter) count() int {
+func (l *limiter) connections() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.open)

@@ -76,7 +76,7 @@ func TestLimiter_silent_and_idle_connections_make_room(t *testing.T) {
 		}
 	}
 	testkit.Within(t, 4*time.Second, began, "serving new clients among silent ones")
-	if n := l.count(); n > limit {
+	if n := l.connections(); n > limit {
 		t.Errorf("%d connections are open, the limit is %d", n, limit)
 	}
 	close(end)

@@ -81,13 +81,13 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 	}
 	if len(h.seen.since) < most {
 		h.seen.since[key] = &repeated{}
-		time.AfterFunc(Window, func() { h.seen.end(key) })
+		time.AfterFunc(Window, func() { h.seen.endWindow(key) })
 	}
 	return h.next.Handle(ctx, r)
 }
 
-// end ends a window. If the warning was repeated, the last one is written and begins another window.
-func (s *seen) end(key string) {
+// endWindow ends a window. If the warning was repeated, the last one is written and begins another window.
+func (s *seen) endWindow(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.since[key]
@@ -98,7 +98,7 @@ func (s *seen) end(key string) {
 	w.last.AddAttrs(slog.Int("repeated", w.n))
 	_ = w.to.Handle(context.Background(), w.last) // a log that cannot be written cannot tell
 	w.n = 0
-	time.AfterFunc(Window, func() { s.end(key) })
+	time.AfterFunc(Window, func() { s.endWindow(key) })
 }
 
 // identify adds to a key what makes a warning another one.

@@ -3,6 +3,8 @@ package outbound
 import (
 	"errors"
 	"net/netip"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // ErrForbidden is wrapped by a request's error if the policy forbids the address. No packet was sent to it.
@@ -29,11 +31,7 @@ var special = prefixes(
 var globalUnicast = netip.MustParsePrefix("2000::/3")
 
 func prefixes(list ...string) []netip.Prefix {
-	out := make([]netip.Prefix, len(list))
-	for i, s := range list {
-		out[i] = netip.MustParsePrefix(s)
-	}
-	return out
+	return each.Of(list, netip.MustParsePrefix)
 }
 
 // Public reports whether an address is routed on the public internet.

@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Kind is the kind of a problem. Package api maps each kind to one status.
@@ -67,10 +69,7 @@ func (e *Error) Error() string {
 	if len(e.Fields) == 0 {
 		return e.Message
 	}
-	parts := make([]string, len(e.Fields))
-	for i, f := range e.Fields {
-		parts[i] = f.String()
-	}
+	parts := each.Of(e.Fields, func(f Field) string { return f.String() })
 	if e.Message == parts[0] {
 		return strings.Join(parts, "; ")
 	}
@@ -140,6 +139,14 @@ func (v Fields) Err() error {
 		return nil
 	}
 	return &Error{Kind: Invalid, Message: v[0].String(), Fields: v}
+}
+
+// Doing adds to an error what has failed, such as "create tag". It returns nil for nil.
+func Doing(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // Is reports whether err is, or wraps, a problem of the kind.

@@ -73,9 +73,9 @@ func (t *Table) List(q *Query) (nums []uint64, total int) {
 		if !q.Ascending {
 			slices.Reverse(found)
 		}
-		best.add(p, n, found)
+		best.addPlaces(p, n, found)
 	}
-	for _, it := range best.page(q.Offset) {
+	for _, it := range best.pageItems(q.Offset) {
 		nums = append(nums, uint64(it.num))
 	}
 	return nums, total
@@ -137,7 +137,7 @@ func (m *matcher) matches(p *page, places *[pageSize]uint16) []uint16 {
 		}
 	}
 	if len(m.search) > 0 {
-		left = m.find(p, left)
+		left = m.searchTexts(p, left)
 	}
 	return left
 }
@@ -171,9 +171,9 @@ func keep(places []uint16, f func(uint16) bool) []uint16 {
 	return places[:n]
 }
 
-// find returns the places of links whose texts contain the search. Most links follow each other in a block, so one search
+// searchTexts returns the places of links whose texts contain the search. Most links follow each other in a block, so one search
 // in the block often passes many links. If few links are left, only their texts are searched.
-func (m *matcher) find(p *page, places []uint16) []uint16 {
+func (m *matcher) searchTexts(p *page, places []uint16) []uint16 {
 	sparse := len(places) < pageSize/4
 	block, begin, next := -1, 0, 0 // in this block, the first place of the search from begin on is next
 	return keep(places, func(i uint16) bool {

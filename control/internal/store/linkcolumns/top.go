@@ -29,8 +29,8 @@ type top struct {
 // spare is the least number of links to collect before those beyond need are dropped.
 const spare = 1024
 
-// add adds the links at places of page n.
-func (b *top) add(p *page, n int, places []uint16) {
+// addPlaces adds the links at places of page n.
+func (b *top) addPlaces(p *page, n int, places []uint16) {
 	for _, i := range places {
 		it := item{b.key(p, int(i)), uint32(n<<pageBits) + uint32(i)}
 		if b.full && (it.key > b.limit.key || it.key == b.limit.key && b.compare(it, b.limit) > 0) {
@@ -53,8 +53,8 @@ func (b *top) drop() {
 	b.full, b.limit = true, b.items[b.need-1]
 }
 
-// page returns the links from offset on, in order.
-func (b *top) page(offset int) []item {
+// pageItems returns the links from offset on, in order.
+func (b *top) pageItems(offset int) []item {
 	b.drop()
 	if offset >= len(b.items) {
 		return nil

@@ -30,10 +30,10 @@ func connect(ctx context.Context, opt *driver.Options, d dialect) (conns.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	err = check(ctx, conn)
+	err = checkServer(ctx, conn)
 	if code(err) == codeNoDatabase {
 		if err = makeDatabase(ctx, *opt, d); err == nil {
-			err = check(ctx, conn)
+			err = checkServer(ctx, conn)
 		}
 	}
 	if err != nil {
@@ -74,8 +74,8 @@ func (t *inTurn) dial(ctx context.Context, _ int, opt *driver.Options, dial driv
 	return driver.DialResult{}, errors.Join(errs...)
 }
 
-// check runs a query in the database, so it fails if the database is missing.
-func check(ctx context.Context, conn conns.Conn) error {
+// checkServer runs a query in the database, so it fails if the database is missing.
+func checkServer(ctx context.Context, conn conns.Conn) error {
 	var version string
 	if err := conn.QueryRow(ctx, `SELECT version()`).Scan(&version); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/shared/conversion"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // conversions is the table as readers must read it: one row for each conversion.
@@ -24,19 +25,13 @@ func (s *Store) InsertConversions(ctx context.Context, list []analytics.Conversi
 const corrected = 1
 
 func (s *Store) insertConversions(ctx context.Context, list []analytics.Conversion, mark uint64) error {
-	versions := make([]uint64, len(list))
-	for i := range list {
-		versions[i] = list[i].Version() | mark
-	}
+	versions := each.At(list, func(c *analytics.Conversion) uint64 { return c.Version() | mark })
 	return s.insertVersions(ctx, list, versions)
 }
 
 func (s *Store) insertVersions(ctx context.Context, list []analytics.Conversion, versions []uint64) error {
 	type row = analytics.Conversion
-	clicked := make([]analytics.Row, len(list))
-	for i := range list {
-		clicked[i] = list[i].Clicked()
-	}
+	clicked := each.At(list, func(c *analytics.Conversion) analytics.Row { return c.Clicked() })
 	text := func(get func(*row) string) func() any {
 		return column(list, func(c *row) string { return analytics.Plain(get(c)) })
 	}

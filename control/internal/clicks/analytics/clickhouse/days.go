@@ -52,7 +52,7 @@ func (s *Store) addDays(ctx context.Context, p *plan) error {
 	}
 	var day uint32
 	var build uint64
-	return s.ask(ctx, analytics.Statement{Text: dayBuilds(first, end) + " ORDER BY slot"}, func() error {
+	return s.query(ctx, analytics.Statement{Text: dayBuilds(first, end) + " ORDER BY slot"}, func() error {
 		whole := span{int64(day) * slotMillis, (int64(day) + daySlots) * slotMillis}
 		if !slices.ContainsFunc(p.raw, func(sp span) bool { return sp.from < whole.to && sp.to > whole.from }) {
 			p.days, p.dayBuilds = follow(p.days, whole), append(p.dayBuilds, build)
@@ -78,14 +78,14 @@ type wholeDay struct {
 // days builds the days that end before a time, if they were never built or if one of their slots was rebuilt since. It needs no
 // lock: if a slot is rebuilt meanwhile, the new build of the day is not read, and the next call builds the day again.
 func (s *Store) days(ctx context.Context, before time.Time) error {
-	list, err := s.missing(ctx, 0, dayOf(slotOf(before.UnixMilli())))
+	list, err := s.staleDays(ctx, 0, dayOf(slotOf(before.UnixMilli())))
 	if err != nil {
 		return wrap("look for days to build", err)
 	}
 	parts := slices.Collect(slices.Chunk(list, daysAtOnce))
 	rand.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] }) // other processes build as well
 	for _, part := range parts {
-		if part, err = s.missing(ctx, part[0].slot, part[len(part)-1].slot+daySlots); err == nil {
+		if part, err = s.staleDays(ctx, part[0].slot, part[len(part)-1].slot+daySlots); err == nil {
 			err = s.buildDays(ctx, part)
 		}
 		if err != nil {
@@ -95,10 +95,10 @@ func (s *Store) days(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// missing returns the days from a slot to another one (exclusive) that have to be built, in order.
-func (s *Store) missing(ctx context.Context, first, end uint32) (list []wholeDay, err error) {
+// staleDays returns the days from a slot to another one (exclusive) that have to be built, in order.
+func (s *Store) staleDays(ctx context.Context, first, end uint32) (list []wholeDay, err error) {
 	var d wholeDay
-	err = s.ask(ctx,
+	err = s.query(ctx,
 		analytics.Statement{
 			Text: fmt.Sprintf(
 				"SELECT day, builds FROM (%s) AS days WHERE NOT (day, builds) IN (SELECT slot, builds FROM rollup_day_builds WHERE slot >= %d AND "+

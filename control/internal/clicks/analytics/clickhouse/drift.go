@@ -24,11 +24,11 @@ func (s *Store) Drift(ctx context.Context, from, to time.Time) (analytics.Drift,
 func (s *Store) DriftWithout(ctx context.Context, from, to time.Time, notOwners []uint64) (analytics.Drift, error) {
 	scope := analytics.Scope{From: max(from.UnixMilli(), 1), To: to.UnixMilli(), NotOwners: notOwners, Bots: analytics.Everyone}
 	var d analytics.Drift
-	differing, err := s.compare(ctx, scope, &d)
+	differing, err := s.compareSlots(ctx, scope, &d)
 	if err == nil && len(differing) > 0 {
 		// Clicks stored a moment ago may not have had their mark yet. By now they have.
 		var again []uint32
-		if again, err = s.compare(ctx, scope, &analytics.Drift{}); err == nil {
+		if again, err = s.compareSlots(ctx, scope, &analytics.Drift{}); err == nil {
 			differing = slices.DeleteFunc(differing, func(slot uint32) bool { return !slices.Contains(again, slot) })
 			err = s.mark(ctx, differing)
 		}
@@ -41,8 +41,8 @@ func (s *Store) DriftWithout(ctx context.Context, from, to time.Time, notOwners 
 	return d, wrap("compare rollups with clicks", err)
 }
 
-// compare returns the current slots whose figures are wrong, and adds the compared figures to d.
-func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics.Drift) ([]uint32, error) {
+// compareSlots returns the current slots whose figures are wrong, and adds the compared figures to d.
+func (s *Store) compareSlots(ctx context.Context, scope analytics.Scope, d *analytics.Drift) ([]uint32, error) {
 	s.whole.RLock()
 	defer s.whole.RUnlock()
 	p, err := s.plan(ctx, scope)
@@ -59,7 +59,7 @@ func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics
 	var slot uint32
 	var one sum
 	period := times([]span{{int64(p.first) * slotMillis, int64(p.end) * slotMillis}})
-	err = s.ask(ctx,
+	err = s.query(ctx,
 		analytics.Statement{
 			Text: fmt.Sprintf(
 				"SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, count(), sum(%s), sum(%s), %s FROM %s WHERE %s AND %s GROUP BY slot",
@@ -134,7 +134,7 @@ func (s *Store) sums(ctx context.Context, text string, copies map[string]string)
 		}},
 		{"rollup_sample", sampleHash, func(have *sum) { have.sample = hash }},
 	} {
-		if err := s.ask(ctx, analytics.Statement{Text: fmt.Sprintf(text, t.hash, cmp.Or(copies[t.table], t.table))}, func() error {
+		if err := s.query(ctx, analytics.Statement{Text: fmt.Sprintf(text, t.hash, cmp.Or(copies[t.table], t.table))}, func() error {
 			have := found[slot]
 			t.add(&have)
 			found[slot] = have
@@ -157,7 +157,8 @@ func (s *Store) compareValues(ctx context.Context, text string) (wrong map[uint3
 		found := map[uint32]uint64{}
 		var slot uint32
 		var clicks, sum uint64
-		err := s.ask(ctx, analytics.Statement{Text: fmt.Sprintf(text, hash, table)}, func() error { found[slot] = sum; return nil }, &slot,
+		st := analytics.Statement{Text: fmt.Sprintf(text, hash, table)}
+		err := s.query(ctx, st, func() error { found[slot] = sum; return nil }, &slot,
 			&clicks, &sum)
 		return found, err
 	}
@@ -195,7 +196,7 @@ func (s *Store) compareDays(ctx context.Context, p plan, condition string) (diff
 		text := fmt.Sprintf(
 			"SELECT toUInt32(intDiv(slot, %d) * %d) AS day, sum(clicks * cityHash64(link, owner, bot, toString(dim), value)) FROM %s WHERE %s "+
 				"AND %s GROUP BY day", daySlots, daySlots, table, where, condition)
-		return s.ask(ctx, analytics.Statement{Text: text}, func() error { f(); return nil }, &day, &sum)
+		return s.query(ctx, analytics.Statement{Text: text}, func() error { f(); return nil }, &day, &sum)
 	}
 	of := fmt.Sprintf("%s AND build IN (SELECT arrayJoin(builds) FROM rollup_day_builds WHERE %s)", slots(p.days), p.dayPeriod())
 	if err := read("rollup_values", of, func() { differences[day] += sum }); err != nil {

@@ -44,7 +44,7 @@ func (s *Store) Plan(ctx context.Context, scope analytics.Scope, dims []analytic
 	limit int) (read func() (map[analytics.Dimension][]analytics.Count, error), err error) {
 	st, err := s.breakdown(ctx, scope, dims, limit)
 	return func() (map[analytics.Dimension][]analytics.Count, error) {
-		return analytics.Reader(s.ask).Breakdown(ctx, st)
+		return analytics.Reader(s.query).Breakdown(ctx, st)
 	}, err
 }
 

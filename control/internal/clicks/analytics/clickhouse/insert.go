@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Insert implements analytics.Store. It may be called concurrently.
@@ -151,15 +152,12 @@ func (s *Store) insert(ctx context.Context, table string, n int, fields []field)
 	if n == 0 {
 		return nil
 	}
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.name
-	}
+	names := each.Of(fields, func(f field) string { return f.name })
 	statement := "INSERT INTO " + table + " (" + strings.Join(names, ", ") + ")"
-	return s.retry(ctx, func() error { return s.send(ctx, statement, fields) })
+	return s.retry(ctx, func() error { return s.sendBatch(ctx, statement, fields) })
 }
 
-func (s *Store) send(ctx context.Context, statement string, fields []field) error {
+func (s *Store) sendBatch(ctx context.Context, statement string, fields []field) error {
 	batch, err := s.writing.PrepareBatch(ctx, statement)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // slotMillis is the length of a slot: a quarter hour of UTC. All current zones differ from UTC by whole quarter hours,
@@ -70,7 +71,7 @@ func (s *Store) newPlan(ctx context.Context, scope analytics.Scope) (plan, error
 	}
 	var dirty []uint32
 	var clean uint64
-	err := s.ask(ctx, analytics.Statement{
+	err := s.query(ctx, analytics.Statement{
 		Text: `SELECT arraySort(groupArrayIf(slot, written != built)), countIf(written = built) FROM (` + states + `)`,
 		Args: bounds(p.first, p.end),
 	}, func() error { return nil }, &dirty, &clean)
@@ -219,10 +220,7 @@ func listed(scope analytics.Scope) string {
 
 // numbers renders a list of numbers.
 func numbers(list []uint64) string {
-	parts := make([]string, len(list))
-	for i, n := range list {
-		parts[i] = strconv.FormatUint(n, 10)
-	}
+	parts := each.Of(list, func(n uint64) string { return strconv.FormatUint(n, 10) })
 	return strings.Join(parts, ", ")
 }
 
@@ -313,7 +311,7 @@ func (s *Store) heavyRows(ctx context.Context, scope analytics.Scope, p plan) (f
 		return true, nil
 	}
 	var one uint8
-	err = s.ask(ctx, analytics.Statement{Text: text}, func() error {
+	err = s.query(ctx, analytics.Statement{Text: text}, func() error {
 		found = true
 		return nil
 	}, &one)

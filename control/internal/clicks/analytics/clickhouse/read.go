@@ -50,7 +50,7 @@ func (s *Store) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line,
 	}
 	list, err := analytics.CountVisitors(q, s.exact, func(q analytics.Query) ([]analytics.Line, error) {
 		st := s.lines(q, p)
-		ask := func() ([]analytics.Line, error) { return analytics.Reader(s.ask).Lines(ctx, st, q) }
+		ask := func() ([]analytics.Line, error) { return analytics.Reader(s.query).Lines(ctx, st, q) }
 		if !q.Sampled {
 			return ask()
 		}
@@ -74,7 +74,7 @@ func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []ana
 	if err != nil {
 		return nil, wrap("plan a breakdown of clicks", err)
 	}
-	found, err := analytics.Reader(s.ask).Breakdown(ctx, st)
+	found, err := analytics.Reader(s.query).Breakdown(ctx, st)
 	return found, wrap("break clicks down", err)
 }
 
@@ -95,11 +95,11 @@ func (s *Store) rows(ctx context.Context, st analytics.Statement, f func(*analyt
 func (s *Store) each(ctx context.Context, st analytics.Statement, f func() error, into ...any) error {
 	s.whole.RLock()
 	defer s.whole.RUnlock()
-	return s.ask(ctx, st, f, into...)
+	return s.query(ctx, st, f, into...)
 }
 
-// ask is like each. The caller holds s.whole.
-func (s *Store) ask(ctx context.Context, st analytics.Statement, f func() error, into ...any) error {
+// query is like each. The caller holds s.whole.
+func (s *Store) query(ctx context.Context, st analytics.Statement, f func() error, into ...any) error {
 	text, args := parameters(st)
 	var rows conns.Rows
 	err := s.retry(ctx, func() (err error) {

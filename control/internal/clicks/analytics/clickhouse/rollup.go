@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/job"
 )
 
@@ -137,10 +138,7 @@ func (s *Store) Rebuild(ctx context.Context, before time.Time) error {
 	if err != nil {
 		return err
 	}
-	list := make([]uint32, len(dirty))
-	for i, d := range dirty {
-		list[i] = d.slot
-	}
+	list := each.Of(dirty, func(d state) uint32 { return d.slot })
 	if _, err := s.build(ctx, list, time.Time{}); err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func (s *Store) EachVisitor(ctx context.Context, q analytics.Query, part, parts 
 		source.Time = "ms"
 	}
 	source.Value = q.By.String()
-	return wrap("list visitors", analytics.Reader(s.ask).Visitors(ctx, q.VisitorsSQL(source, part, parts), q, f))
+	return wrap("list visitors", analytics.Reader(s.query).Visitors(ctx, q.VisitorsSQL(source, part, parts), q, f))
 }
 
 // LaneSegments calls f with the segments of clicks since a time in Unix milliseconds, without those of some owners. Repetitions

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // span is a range of times in Unix milliseconds; to is exclusive.
@@ -79,10 +80,7 @@ func (p plan) times() string {
 	if len(p.raw) == 0 {
 		return "1 = 0"
 	}
-	parts := make([]string, len(p.raw))
-	for i, sp := range p.raw {
-		parts[i] = fmt.Sprintf("ts >= %d AND ts < %d", sp.from, sp.to)
-	}
+	parts := each.Of(p.raw, func(sp span) string { return fmt.Sprintf("ts >= %d AND ts < %d", sp.from, sp.to) })
 	return "(" + strings.Join(parts, " OR ") + ")"
 }
 
@@ -233,10 +231,7 @@ func (s *Store) breakdown(scope analytics.Scope, dims []analytics.Dimension, lim
 		if filtered != analytics.None {
 			stored = []analytics.Dimension{filtered} // the condition names its column
 		}
-		numbers := make([]string, len(stored))
-		for i, d := range stored {
-			numbers[i] = fmt.Sprint(uint8(d))
-		}
+		numbers := each.Of(stored, func(d analytics.Dimension) string { return fmt.Sprint(uint8(d)) })
 		table := fmt.Sprintf("(SELECT dim, %sbot, clicks, value FROM rollup_values%s WHERE dim IN (%s) AND %s) AS rolled",
 			lv.keys, lv.suffix,
 			strings.Join(numbers, ", "), p.covers("day", 1))

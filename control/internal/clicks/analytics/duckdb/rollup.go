@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/job"
 )
 
@@ -172,7 +173,7 @@ func (s *Store) Rebuild(ctx context.Context, before time.Time) error {
 func (s *Store) settle(ctx context.Context, ended, written time.Time) error {
 	s.building.Lock()
 	defer s.building.Unlock()
-	if err := s.find(ctx); err != nil {
+	if err := s.markAllDays(ctx); err != nil {
 		return err
 	}
 	// Writers hold the lock from touch to commit. The clicks of all days in the list are therefore committed, and the
@@ -200,8 +201,8 @@ func (s *Store) settle(ctx context.Context, ended, written time.Time) error {
 	return errors.Join(append(errs, s.extend(ctx))...)
 }
 
-// find makes all days dirty that have clicks or rollups when the file is opened.
-func (s *Store) find(ctx context.Context) error {
+// markAllDays makes all days dirty that have clicks or rollups when the file is opened.
+func (s *Store) markAllDays(ctx context.Context) error {
 	r := &s.rollup
 	r.mu.Lock()
 	known := r.known
@@ -254,10 +255,7 @@ type built struct {
 
 // rolledColumns returns the columns of the dimensions in rolled, separated by commas.
 func rolledColumns() string {
-	columns := make([]string, len(rolled))
-	for i, d := range rolled {
-		columns[i] = d.String()
-	}
+	columns := each.Of(rolled, func(d analytics.Dimension) string { return d.String() })
 	return strings.Join(columns, ", ")
 }
 

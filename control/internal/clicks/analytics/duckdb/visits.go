@@ -111,7 +111,7 @@ func (s *Store) extend(ctx context.Context) error {
 		}
 	}
 	for _, d := range days[same:] {
-		if ok, err := s.add(ctx, d, outdated); err != nil || !ok {
+		if ok, err := s.addDay(ctx, d, outdated); err != nil || !ok {
 			return err
 		}
 	}
@@ -162,8 +162,8 @@ func (s *Store) truncate(ctx context.Context, days []int64) (outdated uint64, er
 	return outdated, err
 }
 
-// add adds a day, unless it or an earlier one was written to meanwhile. Only writing the figures blocks writers.
-func (s *Store) add(ctx context.Context, d counted, outdated uint64) (ok bool, err error) {
+// addDay adds a day, unless it or an earlier one was written to meanwhile. Only writing the figures blocks writers.
+func (s *Store) addDay(ctx context.Context, d counted, outdated uint64) (ok bool, err error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return false, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // chunk is the number of moves that are read and copied at a time.
@@ -51,10 +52,7 @@ func ApplyAt(ctx context.Context, st *store.Store, clicks analytics.Store, scope
 		if next == at {
 			return scope, fmt.Errorf("the log of moves of links ends at revision %d, before %d", at.Revision, last.Revision)
 		}
-		copied := make([]analytics.Move, len(list))
-		for i, m := range list {
-			copied[i] = analytics.Move(m)
-		}
+		copied := each.Of(list, func(m store.LinkMove) analytics.Move { return analytics.Move(m) })
 		if err := clicks.InsertMoves(ctx, last.Log, copied, next); err != nil {
 			return scope, err
 		}

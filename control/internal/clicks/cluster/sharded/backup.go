@@ -17,7 +17,7 @@ func (s *Store) Export(ctx context.Context, f func(*analytics.Row) error) error 
 	}
 	defer sel.end()
 	for i, sh := range sel.shards {
-		if err := run(sel, []*shard{sh}, func(ctx context.Context, _ int, b Backend) error {
+		if err := eachShard(sel, []*shard{sh}, func(ctx context.Context, _ int, b Backend) error {
 			return b.ExportWithout(ctx, sel.hidden[i], f)
 		}); err != nil {
 			return err
@@ -31,7 +31,7 @@ func (s *Store) ExportLosses(ctx context.Context) ([]analytics.Loss, error) { re
 
 // Empty reports whether no shard has anything.
 func (s *Store) Empty(ctx context.Context) (bool, error) {
-	answers, err := ask(ctx, s.shards, func(ctx context.Context, b Backend) (bool, error) { return b.Empty(ctx) })
+	answers, err := askShards(ctx, s.shards, func(ctx context.Context, b Backend) (bool, error) { return b.Empty(ctx) })
 	for _, empty := range answers {
 		if !empty {
 			return false, err
@@ -42,12 +42,12 @@ func (s *Store) Empty(ctx context.Context) (bool, error) {
 
 // Clear deletes everything in all shards. Nothing else may use them meanwhile.
 func (s *Store) Clear(ctx context.Context) error {
-	return run(ctx, s.shards, func(ctx context.Context, _ int, b Backend) error { return b.Clear(ctx) })
+	return eachShard(ctx, s.shards, func(ctx context.Context, _ int, b Backend) error { return b.Clear(ctx) })
 }
 
 // Rebuild computes figures for reports in advance, in all shards.
 func (s *Store) Rebuild(ctx context.Context, before time.Time) error {
-	return run(ctx, s.shards, func(ctx context.Context, _ int, b Backend) error { return b.Rebuild(ctx, before) })
+	return eachShard(ctx, s.shards, func(ctx context.Context, _ int, b Backend) error { return b.Rebuild(ctx, before) })
 }
 
 // Fixed is a Directory of workspaces that do not move, for a restore. Workspaces that it does not name are in First.

@@ -58,7 +58,7 @@ func ordered[T any](ctx context.Context, s *Store, scope analytics.Scope, limit 
 	}
 	defer sel.end()
 	if len(sel.shards) == 1 {
-		return run(sel, sel.shards, func(ctx context.Context, i int, b Backend) error { return list(ctx, b, sel.of(i, scope), f) })
+		return eachShard(sel, sel.shards, func(ctx context.Context, i int, b Backend) error { return list(ctx, b, sel.of(i, scope), f) })
 	}
 	type source struct {
 		next func() (*T, error, bool)

@@ -21,7 +21,7 @@ func (s *Store) InsertConversions(ctx context.Context, list []analytics.Conversi
 
 // Unattributed implements analytics.Conversions.
 func (s *Store) Unattributed(ctx context.Context, since, after int64, limit int) ([]analytics.Conversion, error) {
-	answers, err := ask(ctx, s.shards, func(ctx context.Context, b Backend) ([]analytics.Conversion, error) {
+	answers, err := askShards(ctx, s.shards, func(ctx context.Context, b Backend) ([]analytics.Conversion, error) {
 		return b.Unattributed(ctx, since, after, limit)
 	})
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Store) Unattributed(ctx context.Context, since, after int64, limit int)
 
 // FindClicks implements analytics.Conversions.
 func (s *Store) FindClicks(ctx context.Context, ids []conversion.ClickID) (map[conversion.ClickID]analytics.Row, error) {
-	answers, err := ask(ctx, s.shards, func(ctx context.Context, b Backend) (map[conversion.ClickID]analytics.Row, error) {
+	answers, err := askShards(ctx, s.shards, func(ctx context.Context, b Backend) (map[conversion.ClickID]analytics.Row, error) {
 		return b.FindClicks(ctx, ids)
 	})
 	return together(answers), err
@@ -49,7 +49,7 @@ func (s *Store) FindClicks(ctx context.Context, ids []conversion.ClickID) (map[c
 
 // StoredConversions implements analytics.Conversions.
 func (s *Store) StoredConversions(ctx context.Context, keys []analytics.ConversionKey) (map[analytics.ConversionKey]bool, error) {
-	answers, err := ask(ctx, s.shards, func(ctx context.Context, b Backend) (map[analytics.ConversionKey]bool, error) {
+	answers, err := askShards(ctx, s.shards, func(ctx context.Context, b Backend) (map[analytics.ConversionKey]bool, error) {
 		return b.StoredConversions(ctx, keys)
 	})
 	return together(answers), err

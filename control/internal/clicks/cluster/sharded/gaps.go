@@ -92,7 +92,7 @@ func (s *Store) segments(ctx context.Context, from int64) (map[analytics.LaneSeg
 
 // positions adds the stored positions of segments to the spans of their lanes, joined where they are adjacent.
 func (s *Store) positions(ctx context.Context, ids []analytics.LaneSegmentID, from int64, lanes map[click.Lane][]span) error {
-	answers, err := ask(ctx, s.shards, func(ctx context.Context, b Backend) (list []analytics.LanePosition, err error) {
+	answers, err := askShards(ctx, s.shards, func(ctx context.Context, b Backend) (list []analytics.LanePosition, err error) {
 		err = b.LanePositions(ctx, ids, from, func(p analytics.LanePosition) { list = append(list, p) })
 		return list, err
 	})

@@ -28,7 +28,7 @@ func (s *Store) Insert(ctx context.Context, b analytics.Batch) error {
 	for _, sh := range s.shards {
 		all[sh] = analytics.Batch{Marks: b.Marks, Losses: b.Losses}
 	}
-	return write(ctx, s.shards, all, func(ctx context.Context, to Backend, b analytics.Batch) error { return to.Insert(ctx, b) })
+	return writeParts(ctx, s.shards, all, func(ctx context.Context, to Backend, b analytics.Batch) error { return to.Insert(ctx, b) })
 }
 
 // spread gives each shard the elements of a list that belong there, in the order of the list.
@@ -46,7 +46,7 @@ func spread[T any](ctx context.Context, s *Store, list []T, workspace func(*T) u
 	}
 	parts, err := split(s, view, list, counts, workspace)
 	if err == nil {
-		err = write(view.Context, s.shards, parts, f)
+		err = writeParts(view.Context, s.shards, parts, f)
 	}
 	return errors.Join(err, view.End())
 }
@@ -86,9 +86,9 @@ func split[T any](s *Store, view View, list []T, counts map[uint64]int, workspac
 	return parts, nil
 }
 
-// write gives each shard its part. A shard that failed the last time comes first, alone: while it fails, a batch that is
+// writeParts gives each shard its part. A shard that failed the last time comes first, alone: while it fails, a batch that is
 // delivered again and again is not stored again and again in the others.
-func write[T any](ctx context.Context, shards []*shard, parts map[*shard]T, f func(context.Context, Backend, T) error) error {
+func writeParts[T any](ctx context.Context, shards []*shard, parts map[*shard]T, f func(context.Context, Backend, T) error) error {
 	var first, then []*shard
 	for _, sh := range shards {
 		if _, some := parts[sh]; !some {
@@ -101,7 +101,7 @@ func write[T any](ctx context.Context, shards []*shard, parts map[*shard]T, f fu
 		}
 	}
 	for _, list := range [][]*shard{first, then} {
-		err := run(ctx, list, func(ctx context.Context, i int, b Backend) error {
+		err := eachShard(ctx, list, func(ctx context.Context, i int, b Backend) error {
 			err := f(ctx, b, parts[list[i]])
 			list[i].failed.Store(err != nil)
 			return err
@@ -115,7 +115,7 @@ func write[T any](ctx context.Context, shards []*shard, parts map[*shard]T, f fu
 
 // Marks implements analytics.Store: of each lane that all shards know, the lowest mark.
 func (s *Store) Marks(ctx context.Context) ([]analytics.Mark, error) {
-	lists, err := ask(ctx, s.shards, func(ctx context.Context, b Backend) ([]analytics.Mark, error) { return b.Marks(ctx) })
+	lists, err := askShards(ctx, s.shards, func(ctx context.Context, b Backend) ([]analytics.Mark, error) { return b.Marks(ctx) })
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (s *Store) Losses(ctx context.Context) (n uint64, err error) {
 
 // losses returns every loss marker once.
 func (s *Store) losses(ctx context.Context) ([]analytics.Loss, error) {
-	lists, err := ask(ctx, s.shards, func(ctx context.Context, b Backend) ([]analytics.Loss, error) { return b.ExportLosses(ctx) })
+	lists, err := askShards(ctx, s.shards, func(ctx context.Context, b Backend) ([]analytics.Loss, error) { return b.ExportLosses(ctx) })
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*a
 				return changed, err
 			}
 		}
-		if err := run(view.Context, []*shard{sh}, func(ctx context.Context, _ int, b Backend) error {
+		if err := eachShard(view.Context, []*shard{sh}, func(ctx context.Context, _ int, b Backend) error {
 			n, err := b.Reclassify(ctx, scope, func(r *analytics.Row, again bool) bool {
 				hidden := slices.Contains(view.Hidden[sh.name], r.Owner)
 				changes := f(r, again || hidden)
@@ -234,7 +234,7 @@ func (s *Store) Erase(ctx context.Context, ip netip.Addr) (clicks int64, err err
 
 // Expire implements analytics.Store.
 func (s *Store) Expire(ctx context.Context, before time.Time) error {
-	return run(ctx, s.shards, func(ctx context.Context, _ int, b Backend) error { return b.Expire(ctx, before) })
+	return eachShard(ctx, s.shards, func(ctx context.Context, _ int, b Backend) error { return b.Expire(ctx, before) })
 }
 
 // MovesPosition implements analytics.Store: the lowest position of the shards that answer. A question that needs the moves
@@ -244,7 +244,7 @@ func (s *Store) MovesPosition(ctx context.Context, log uint64) (lowest analytics
 		at  analytics.Position
 		err error
 	}
-	answers, err := ask(ctx, s.shards, func(ctx context.Context, b Backend) (*answer, error) {
+	answers, err := askShards(ctx, s.shards, func(ctx context.Context, b Backend) (*answer, error) {
 		at, err := b.MovesPosition(ctx, log)
 		return &answer{at, err}, err
 	})
@@ -266,7 +266,7 @@ func (s *Store) MovesPosition(ctx context.Context, log uint64) (lowest analytics
 
 // InsertMoves implements analytics.Store. Shards that do not answer get the moves later, because their position stays lower.
 func (s *Store) InsertMoves(ctx context.Context, log uint64, list []analytics.Move, to analytics.Position) error {
-	stored, err := ask(ctx, s.shards, func(ctx context.Context, b Backend) (bool, error) {
+	stored, err := askShards(ctx, s.shards, func(ctx context.Context, b Backend) (bool, error) {
 		err := b.InsertMoves(ctx, log, list, to)
 		return err == nil, err
 	})

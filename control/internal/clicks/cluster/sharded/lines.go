@@ -130,7 +130,7 @@ func (s *Store) visitors(sel *selection, q analytics.Query, shared map[group]int
 		for i, sh := range sel.shards { // one after the other, because they add to the same set
 			q := q
 			q.Scope = sel.of(i, q.Scope)
-			if err := run(sel, []*shard{sh}, func(ctx context.Context, _ int, b Backend) error {
+			if err := eachShard(sel, []*shard{sh}, func(ctx context.Context, _ int, b Backend) error {
 				return b.EachVisitor(ctx, q, part, parts, func(l analytics.Line, visitor int64) error {
 					if n, some := number[groupOf(&l)]; some {
 						seen[visit{visitor, n}] = struct{}{}

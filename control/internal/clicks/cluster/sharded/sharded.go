@@ -227,7 +227,7 @@ func answers[T any](ctx context.Context, s *Store, scope analytics.Scope, f func
 // asked is answers without the end of the selection.
 func asked[T any](sel *selection, scope analytics.Scope, f func(context.Context, Backend, analytics.Scope) (T, error)) ([]T, error) {
 	parts := make([]T, len(sel.shards))
-	err := run(sel, sel.shards, func(ctx context.Context, i int, b Backend) (err error) {
+	err := eachShard(sel, sel.shards, func(ctx context.Context, i int, b Backend) (err error) {
 		parts[i], err = f(ctx, b, sel.of(i, scope))
 		return err
 	})
@@ -256,8 +256,8 @@ func (s *Store) follows(ctx context.Context, sh *shard, m analytics.Moves) error
 	return nil
 }
 
-// run calls f for each of the shards at the same time, with its place in the list. It returns all errors.
-func run(ctx context.Context, list []*shard, f func(ctx context.Context, i int, b Backend) error) error {
+// eachShard calls f for each of the shards at the same time, with its place in the list. It returns all errors.
+func eachShard(ctx context.Context, list []*shard, f func(ctx context.Context, i int, b Backend) error) error {
 	errs := make([]error, len(list))
 	one := func(i int) {
 		b, err := list[i].get()
@@ -280,10 +280,10 @@ func run(ctx context.Context, list []*shard, f func(ctx context.Context, i int, 
 	return errors.Join(errs...)
 }
 
-// ask is run with answers, which are in the order of the shards.
-func ask[T any](ctx context.Context, list []*shard, f func(context.Context, Backend) (T, error)) ([]T, error) {
+// askShards is eachShard with answers, which are in the order of the shards.
+func askShards[T any](ctx context.Context, list []*shard, f func(context.Context, Backend) (T, error)) ([]T, error) {
 	answers := make([]T, len(list))
-	err := run(ctx, list, func(ctx context.Context, i int, b Backend) (err error) {
+	err := eachShard(ctx, list, func(ctx context.Context, i int, b Backend) (err error) {
 		answers[i], err = f(ctx, b)
 		return err
 	})
@@ -292,7 +292,7 @@ func ask[T any](ctx context.Context, list []*shard, f func(context.Context, Back
 
 // Ping implements analytics.Store. It fails unless all shards answer.
 func (s *Store) Ping(ctx context.Context) error {
-	return run(ctx, s.shards, func(ctx context.Context, _ int, b Backend) error { return b.Ping(ctx) })
+	return eachShard(ctx, s.shards, func(ctx context.Context, _ int, b Backend) error { return b.Ping(ctx) })
 }
 
 // Close closes the stores of all open shards.

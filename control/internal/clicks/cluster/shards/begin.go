@@ -13,8 +13,8 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// begin records a new move, or finds the one that has begun.
-func (m *Mover) begin(ctx context.Context, workspaces []uint64, target string) (mv move, err error) {
+// beginMove records a new move, or finds the one that has begun.
+func (m *Mover) beginMove(ctx context.Context, workspaces []uint64, target string) (mv move, err error) {
 	err = m.store.Tx(ctx, func(tx *store.Tx) error {
 		if err := tx.LockClickShards(ctx); err != nil {
 			return fmt.Errorf("lock the list of shards: %w", err)

@@ -33,12 +33,12 @@ func (m *Mover) copier(mv move) *copier {
 
 var errDiffers = errors.New("clicks do not become the same in both stores")
 
-// run copies clicks to the target until both have the same. New clicks are stored in both, so what must be copied are the
+// copyAll copies clicks to the target until both have the same. New clicks are stored in both, so what must be copied are the
 // clicks from before that.
 //
 // A slot that gets clicks at this moment may never be found equal: between a look at the source and one at the target, more
 // clicks arrive. Such a slot is complete when it was copied after new clicks had begun to be stored in both, and changes.
-func (c *copier) run(ctx context.Context) error {
+func (c *copier) copyAll(ctx context.Context) error {
 	copied := map[int64]analytics.OwnedSlot{} // what the source had when a slot was copied last
 	failed := map[int64]int{}
 	for {

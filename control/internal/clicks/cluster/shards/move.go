@@ -112,11 +112,11 @@ func (d *Directory) Moves(ctx context.Context) (lines []string, err error) {
 func (m *Mover) Move(ctx context.Context, workspaces []uint64, target string) error {
 	slices.Sort(workspaces)
 	workspaces = slices.Compact(workspaces)
-	mv, err := m.begin(ctx, workspaces, target)
+	mv, err := m.beginMove(ctx, workspaces, target)
 	if err != nil {
 		return err
 	}
-	return m.run(ctx, mv, false)
+	return m.finish(ctx, mv, false)
 }
 
 // Cancel ends the move of a workspace, which stays where it was. It is refused when the target already answers.
@@ -127,7 +127,7 @@ func (m *Mover) Cancel(ctx context.Context, workspace uint64) error {
 	}
 	for _, mv := range movesOf(d) {
 		if slices.Contains(mv.workspaces, workspace) {
-			return m.run(ctx, mv, true)
+			return m.finish(ctx, mv, true)
 		}
 	}
 	return refuse("the workspace is not moving")
@@ -136,8 +136,8 @@ func (m *Mover) Cancel(ctx context.Context, workspace uint64) error {
 // silent is how long a program must not have been seen before another one may continue its work.
 const silent = 30 * time.Second
 
-// run brings a move to its end.
-func (m *Mover) run(ctx context.Context, mv move, cancel bool) error {
+// finish brings a move to its end.
+func (m *Mover) finish(ctx context.Context, mv move, cancel bool) error {
 	lease := job.Lease{For: silent, Renew: m.beats, Claim: func(ctx context.Context) error { return m.beat(ctx, mv) }}
 	lease.Drop = func(ctx context.Context) error { // so that another Mover need not wait for half a minute
 		return m.store.Tx(ctx, func(tx *store.Tx) error { return tx.LeaveClickMove(ctx, mv.id, m.runner) })
@@ -222,7 +222,7 @@ func (m *Mover) step(ctx context.Context, mv *move) error {
 	case store.ClickMoveAnnounced:
 		return m.enter(ctx, mv, store.ClickMoveBoth)
 	case store.ClickMoveBoth:
-		if err := m.copier(*mv).run(ctx); errors.Is(err, errDiffers) {
+		if err := m.copier(*mv).copyAll(ctx); errors.Is(err, errDiffers) {
 			return fmt.Errorf("%w; run the command again, or cancel the move", err)
 		} else if err != nil {
 			return err
@@ -237,13 +237,13 @@ func (m *Mover) step(ctx context.Context, mv *move) error {
 		if err := m.complete(ctx, *mv); err != nil {
 			return err
 		}
-		return m.forget(ctx, mv, mv.source)
+		return m.deleteSource(ctx, mv, mv.source)
 	}
-	return m.forget(ctx, mv, mv.target)
+	return m.deleteSource(ctx, mv, mv.target)
 }
 
-// forget deletes the clicks from a shard, and ends the move.
-func (m *Mover) forget(ctx context.Context, mv *move, shard string) error {
+// deleteSource deletes the clicks from a shard, and ends the move.
+func (m *Mover) deleteSource(ctx context.Context, mv *move, shard string) error {
 	m.say("deleting the clicks from " + shard)
 	if err := m.servers[shard].Forget(ctx, mv.workspaces); err != nil {
 		return err

@@ -75,7 +75,7 @@ func (d *Directory) Write(ctx context.Context, workspaces ...uint64) (sharded.Vi
 }
 
 func (d *Directory) view(ctx context.Context, writes bool, workspaces []uint64) (sharded.View, error) {
-	inner, now, end, err := d.begin(ctx, writes)
+	inner, now, end, err := d.openView(ctx, writes)
 	if err != nil {
 		return sharded.View{}, err
 	}
@@ -86,8 +86,8 @@ func (d *Directory) view(ctx context.Context, writes bool, workspaces []uint64) 
 	return sharded.View{Context: inner, Places: places, Hidden: now.hidden, End: end}, nil
 }
 
-// begin opens a view of the newest placement. end ends it; see sharded.View.
-func (d *Directory) begin(ctx context.Context, writes bool) (inner context.Context, now placement, end func() error, err error) {
+// openView opens a view of the newest placement. end ends it; see sharded.View.
+func (d *Directory) openView(ctx context.Context, writes bool) (inner context.Context, now placement, end func() error, err error) {
 	inner, cancel := context.WithCancelCause(ctx)
 	v := &view{writes: writes, cancel: cancel}
 	now, lapses, err := d.newest(ctx, v)
@@ -176,7 +176,7 @@ func (d *Directory) Refresh(ctx context.Context) error {
 	if err := d.Record(ctx); err != nil {
 		return err
 	}
-	return d.read(ctx)
+	return d.reload(ctx)
 }
 
 // Record records that the process runs, which shards it knows, and which versions of the directory it no longer uses. It
@@ -228,8 +228,8 @@ func (d *Directory) lapse(at time.Time) {
 	}
 }
 
-// read reads the directory if its version is new.
-func (d *Directory) read(ctx context.Context) error {
+// reload reads the directory if its version is new.
+func (d *Directory) reload(ctx context.Context) error {
 	d.reading.Lock()
 	defer d.reading.Unlock()
 	version, err := d.store.ClickDirectoryVersion(ctx)
@@ -270,7 +270,7 @@ func (d *Directory) poll(ctx context.Context) error {
 	d.mu.Unlock()
 	var err error
 	if !d.alone.Load() {
-		err = d.read(ctx)
+		err = d.reload(ctx)
 	}
 	writes, reads := d.oldest()
 	d.mu.Lock()

@@ -12,7 +12,7 @@ func Unpack(records []byte, from int64) (list []Message, next int64, err error) 
 	at := unread{records: records, from: from, next: from}
 	for len(at.records) > 0 && err == nil {
 		var some []message
-		some, err = at.take(0, 1)
+		some, err = at.decompress(0, 1)
 		for _, m := range some {
 			list = append(list, Message{m.offset, m.value})
 		}

@@ -81,9 +81,9 @@ func (s *Source) follow(ctx context.Context, gen *kafka.Generation, a kafka.Part
 	// The generation's context is not a standard library context, so each derived context would cost a goroutine.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer s.forget(a.ID)
+	defer s.forgetPartition(a.ID)
 
-	next, ok := s.begin(ctx, a)
+	next, ok := s.startOffset(ctx, a)
 	if !ok {
 		return
 	}
@@ -106,7 +106,7 @@ func (s *Source) follow(ctx context.Context, gen *kafka.Generation, a kafka.Part
 		switch {
 		case ctx.Err() != nil:
 		case errors.Is(err, kafka.OffsetOutOfRange):
-			if from, ok := s.begin(ctx, kafka.PartitionAssignment{ID: a.ID, Offset: at.next}); ok {
+			if from, ok := s.startOffset(ctx, kafka.PartitionAssignment{ID: a.ID, Offset: at.next}); ok {
 				at = unread{next: from}
 			}
 		case err != nil:
@@ -159,7 +159,7 @@ func (s *Source) advance(ctx context.Context, partition int, at *unread, part sh
 		return ctx.Err()
 	}
 	next := *at
-	list, err := next.take(partition, part.batch)
+	list, err := next.decompress(partition, part.batch)
 	if len(list) > 0 {
 		for i := range list {
 			s.stats.bytes.Add(uint64(len(list[i].value)))
@@ -198,9 +198,9 @@ func (s *Source) adapt(size, most int64, took time.Duration, err error) int64 {
 // learns late how far it may be read.
 const beginPatience = 10 * time.Second
 
-// begin returns the offset to continue at: the committed offset, or the nearest one that the topic still has. It
+// startOffset returns the offset to continue at: the committed offset, or the nearest one that the topic still has. It
 // returns false if ctx ended.
-func (s *Source) begin(ctx context.Context, a kafka.PartitionAssignment) (int64, bool) {
+func (s *Source) startOffset(ctx context.Context, a kafka.PartitionAssignment) (int64, bool) {
 	var beyond time.Time
 	for failures := 1; ctx.Err() == nil; failures++ {
 		first, end, err := s.bounds(ctx, a.ID)
@@ -257,7 +257,7 @@ func (s *Source) reached(partition int, at place) {
 	s.at[partition] = at
 }
 
-func (s *Source) forget(partition int) {
+func (s *Source) forgetPartition(partition int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.at, partition)

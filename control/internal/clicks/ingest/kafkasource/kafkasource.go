@@ -191,7 +191,7 @@ func (s *Source) Run(ctx context.Context) error {
 			})
 		}
 	}
-	s.leave(group, member)
+	s.leaveGroup(group, member)
 	return nil
 }
 
@@ -215,11 +215,11 @@ func RunAll(ctx context.Context, list []*Source) error {
 	return nil
 }
 
-// leave ends the membership. group.Close waits for the followers, for a broker that may be down, and for a response
+// leaveGroup ends the membership. group.Close waits for the followers, for a broker that may be down, and for a response
 // that the group sends only after all other members have reported: a dead member delays it by a session. If Close takes
-// too long, leave therefore also sends its own request to leave; otherwise this member would delay the next generation
+// too long, leaveGroup therefore also sends its own request to leave; otherwise this member would delay the next generation
 // too.
-func (s *Source) leave(group *kafka.ConsumerGroup, member string) {
+func (s *Source) leaveGroup(group *kafka.ConsumerGroup, member string) {
 	left := make(chan struct{})
 	go func() {
 		defer close(left)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/kafkaconn"
 )
 
@@ -97,9 +98,6 @@ func withGroup(ctx context.Context, cfg Config, f func(conn *kafkaconn.Conn, gro
 	} else if err != nil {
 		return err
 	}
-	partitions := make([]int, len(topic.Partitions))
-	for i, p := range topic.Partitions {
-		partitions[i] = p.ID
-	}
+	partitions := each.Of(topic.Partitions, func(p kafka.Partition) int { return p.ID })
 	return f(conn, cfg.Kafka.Prefix+cmp.Or(cfg.Group, "ingest"), partitions)
 }

@@ -67,11 +67,11 @@ type unread struct {
 	size   int64     // bytes to fetch next; 0 means the largest size
 }
 
-// take decompresses about the given number of bytes of messages, and at least one batch. A complete batch that cannot
+// decompress decompresses about the given number of bytes of messages, and at least one batch. A complete batch that cannot
 // be decompressed becomes one message with the batch's bytes, which is not a frame of clicks. An error means that the
 // next batch is damaged, or that not even one batch is complete; it must be fetched again. Messages before it are
 // returned.
-func (u *unread) take(partition, about int) ([]message, error) {
+func (u *unread) decompress(partition, about int) ([]message, error) {
 	var list []message
 	var room []byte // memory of one batch; values are copied, so that a message does not keep its whole batch
 	for bytes := 0; len(u.records) > 0 && bytes < about; {

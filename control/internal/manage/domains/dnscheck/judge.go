@@ -11,6 +11,7 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/shortline/shortline/control/internal/platform/outbound"
+	"github.com/shortline/shortline/shared/each"
 )
 
 const (
@@ -153,10 +154,7 @@ func foreignMessage(h hostTrails, host string, t Targets, found, foreign []netip
 		}
 		return 1
 	})
-	names := make([]string, len(foreign))
-	for i, a := range foreign {
-		names[i] = a.String()
-	}
+	names := each.Of(foreign, func(a netip.Addr) string { return a.String() })
 	chain := h.a.chain
 	if len(h.a.records) == 0 {
 		chain = h.aaaa.chain

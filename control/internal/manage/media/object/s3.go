@@ -86,7 +86,7 @@ func (s *S3) Put(ctx context.Context, key, contentType string, data []byte) erro
 func (s *S3) Get(ctx context.Context, key string) (io.ReadCloser, int64, error) {
 	core := minio.Core{Client: s.client}
 	r, info, _, err := core.GetObject(ctx, s.bucket, s.prefix+key, minio.GetObjectOptions{})
-	if missing(err) {
+	if isMissing(err) {
 		return nil, 0, ErrNotFound
 	}
 	if err != nil {
@@ -95,14 +95,14 @@ func (s *S3) Get(ctx context.Context, key string) (io.ReadCloser, int64, error) 
 	return r, info.Size, nil
 }
 
-func missing(err error) bool {
+func isMissing(err error) bool {
 	answer := minio.ToErrorResponse(err)
 	return err != nil && answer.StatusCode == http.StatusNotFound && answer.Code != minio.NoSuchBucket
 }
 
 // Delete removes an object.
 func (s *S3) Delete(ctx context.Context, key string) error {
-	if err := s.client.RemoveObject(ctx, s.bucket, s.prefix+key, minio.RemoveObjectOptions{}); err != nil && !missing(err) {
+	if err := s.client.RemoveObject(ctx, s.bucket, s.prefix+key, minio.RemoveObjectOptions{}); err != nil && !isMissing(err) {
 		return fmt.Errorf("delete object: %w", err)
 	}
 	return nil
