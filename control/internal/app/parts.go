@@ -59,6 +59,7 @@ import (
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/ops"
+	"github.com/shortline/shortline/shared/seal"
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/tracing"
@@ -280,6 +281,9 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	cfg.api.Logger, cfg.api.Registry, cfg.api.Traces = log, p.deps.Registry, p.traces
 	var looked looks
 	cfg.api.ReportAsked, cfg.api.Computing = looked.now, p.compute
+	if cfg.api.Replies, err = seal.New("reply", p.cfg.EncryptionKey.Keys()...); err != nil {
+		return nil, err
+	}
 	server, err := api.New(cfg.api, use)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ type LinkFilter struct {
 	SortBy        string // one of LinkSorts; "" means createdAt
 	Ascending     bool
 	Offset, Limit int
+	After         *LinkPlace // the list begins behind this place; nil: with the first link. Totals do not depend on it
 }
 
 // LinkSorts maps the API's sort keys of links to columns. In both dialects, links without a title or an expiry sort
@@ -281,6 +282,10 @@ func (c Conn) Links(ctx context.Context, f LinkFilter) (list []Link, total int, 
 // gather reads a page of a selection and sorts all of it.
 func (c Conn) gather(ctx context.Context, f *LinkFilter, s selection) ([]Link, error) {
 	order, _ := f.order()
+	if f.After != nil {
+		behind, args := f.behind()
+		s.where, s.args = s.where+` AND `+behind, append(slices.Clone(s.args), args...)
+	}
 	if c.pg { // OFFSET 0 keeps the planner from reading the links in order, in the hope that matches come soon
 		return c.pageOfLinks(ctx, f, `SELECT urls.num FROM (SELECT *`+s.from+s.where+` OFFSET 0) AS urls`+order, s.args)
 	}
@@ -308,6 +313,10 @@ func (c Conn) walk(ctx context.Context, f *LinkFilter, all []condition) (list []
 	}
 	if f.Status == StatusExpired && f.SortBy == "expiresAt" { // links that never expire come first otherwise
 		scope, args = cmp.Or(scope, ` WHERE 1 = 1`)+` AND expires_at <= ?`, append(args, f.Now)
+	}
+	if f.After != nil {
+		behind, place := f.behind()
+		scope, args = cmp.Or(scope, ` WHERE 1 = 1`)+` AND `+behind, append(args, place...)
 	}
 	if !c.pg && index != "urls_slug" { // the unique index of the slug has no name
 		scope = ` INDEXED BY ` + index + scope

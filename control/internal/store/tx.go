@@ -53,6 +53,9 @@ func (s *Store) Tx(ctx context.Context, f func(tx *Tx) error) (err error) {
 	if err := s.checkRoom(ctx, tx); err != nil {
 		return err
 	}
+	if err := tx.commitRequest(ctx); err != nil {
+		return err
+	}
 	if tx.revision > 0 && s.pg {
 		if _, err := tx.Exec(ctx, `SELECT pg_notify('shortline_revision', ?)`, fmt.Sprint(tx.revision)); err != nil {
 			return fmt.Errorf("announce revision: %w", err)

@@ -154,6 +154,10 @@ func (k *Kit) complete(op *huma.Operation, path string) {
 			documentVersions(op)
 			may = append(may, http.StatusPreconditionFailed)
 		}
+		if e.repeatable() {
+			documentIdempotency(op, e)
+			may = append(may, http.StatusConflict, http.StatusUnprocessableEntity)
+		}
 	}
 	may = append(may, e.fails...)
 	own := slices.Contains(op.Tags, VisitorTag) // these operations document their own errors

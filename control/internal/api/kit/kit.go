@@ -27,6 +27,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/work"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/seal"
 )
 
 // documentVersion is the version of the OpenAPI document. A change that can break a client raises the first number, an addition
@@ -62,6 +63,8 @@ type Config struct {
 	// OwnEdge is how long the response to a change waits until the edge in the same process has applied it; 0 means that
 	// there is no such edge. It needs Deps.Edges.
 	OwnEdge time.Duration
+	// Replies encrypts the responses that are kept for repetitions of requests with an Idempotency-Key; nil: no request may have one.
+	Replies *seal.Box
 	// Computing has the slots for explanations, replays and QR codes. Other services may share it. If nil, the server makes it.
 	Computing *work.Queue
 	// LocalReports means that this process computes reports itself. A user then has fewer of them at a time.
@@ -171,7 +174,7 @@ func New(cfg Config, st *store.Store, authenticator *auth.Authenticator, edges *
 	s.echo.IPExtractor = s.clientIP
 	s.echo.HTTPErrorHandler = s.renderError
 	s.echo.Use(s.observe, s.recoverPanics, s.secureHeaders, s.cors, s.compress, s.awaitEdges, s.withinTime, s.decodeParams,
-		s.admit, s.unchanged, s.selectFields, s.readBody, s.enterQueue)
+		s.admit, s.unchanged, s.selectFields, s.readBody, s.idempotent, s.enterQueue)
 	s.huma = humaecho.New(s.echo, s.openAPI())
 	s.registerDocument()
 	return s, nil

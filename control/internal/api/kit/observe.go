@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -28,6 +29,7 @@ type RequestLog struct {
 	keyID  string
 	Err    error // internal; never shown
 	caller context.Context
+	url    *url.URL
 }
 
 // clientGone reports whether the caller has disconnected. The request's own context does not tell, because it also ends with
@@ -48,7 +50,7 @@ func RequestLogOf(ctx context.Context) *RequestLog {
 func (k *Kit) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start, r := time.Now(), c.Request()
-		n := &RequestLog{id: r.Header.Get("X-Request-ID"), caller: r.Context()}
+		n := &RequestLog{id: r.Header.Get("X-Request-ID"), caller: r.Context(), url: r.URL}
 		if !validRequestID(n.id) {
 			n.id = uuid.Must(uuid.NewV7()).String()
 		}

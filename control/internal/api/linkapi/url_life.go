@@ -7,6 +7,7 @@ import (
 	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -174,7 +175,10 @@ func (s *server) urlHistory(ctx context.Context, in *struct {
 }
 
 // listTrash lists deleted links in the form of a list of links.
-func (s *server) listTrash(ctx context.Context, in *listURLsIn) (*kit.Body[URLList], error) {
+func (s *server) listTrash(ctx context.Context, in *listURLsIn) (*urlListOut, error) {
+	if in.After.After != "" {
+		return nil, problem.OfField("after", "is not supported for the trash; use page")
+	}
 	list, total, err := s.Links.Trash(ctx, kit.Principal(ctx), links.Query{
 		Search: in.Search, SortBy: in.SortBy, Ascending: in.Ascending(), Offset: in.Offset(urlPage), Limit: in.Size(urlPage),
 	})
@@ -200,5 +204,5 @@ func (s *server) listTrash(ctx context.Context, in *listURLsIn) (*kit.Body[URLLi
 		rows[i].Status, rows[i].DeletedAt, rows[i].PurgeAt, rows[i].DeletedBy = links.StatusDeleted, kit.Instant(list[i].DeletedAt),
 			kit.Instant(list[i].PurgeAt), kit.Text(list[i].DeletedBy)
 	}
-	return kit.NewBody(URLList{kit.ListOf(rows, total, in.Paging, urlPage), true}), nil
+	return &urlListOut{Body: URLList{List: kit.ListOf(rows, total, in.Paging, urlPage), TotalIsExact: true}}, nil
 }

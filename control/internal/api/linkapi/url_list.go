@@ -2,6 +2,7 @@ package linkapi
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,32 +36,60 @@ func (f *URLFilter) query() links.Query {
 
 type listURLsIn struct {
 	kit.Paging
+	kit.After
 	SortBy string `query:"sortBy" values:"linkSort" doc:"The field to sort by: createdAt by default. Only the trash has deletedAt, by which it is sorted by default."`
 	kit.Sorting
 	URLFilter
 }
 
+// order names the order of the list. The cursors of one order mean nothing in another one.
+func (in *listURLsIn) order() string {
+	direction := "desc"
+	if in.Ascending() {
+		direction = "asc"
+	}
+	return cmp.Or(in.SortBy, "createdAt") + " " + direction
+}
+
 // URLList is one page of short URLs.
 type URLList struct {
 	kit.List[URL]
-	TotalIsExact bool `json:"totalIsExact" doc:"False if there are more than 10,000 URLs; total is 10000 then."`
+	TotalIsExact bool    `json:"totalIsExact" doc:"False if there are more than 10,000 URLs; total is 10000 then."`
+	NextCursor   *string `json:"nextCursor" doc:"Send it as after to get the next page. Null on the last page, and in the trash."`
 }
 
-func (s *server) listURLs(ctx context.Context, in *listURLsIn) (*kit.Body[URLList], error) {
+type urlListOut struct {
+	Link string `header:"Link" doc:"The address of the next page, with rel=next. The last page has none."`
+	Body URLList
+}
+
+func (s *server) listURLs(ctx context.Context, in *listURLsIn) (*urlListOut, error) {
 	if in.Status == links.StatusDeleted {
 		return s.listTrash(ctx, in)
 	}
 	q := in.query()
 	q.SortBy, q.Ascending, q.Offset, q.Limit = in.SortBy, in.Ascending(), in.Offset(urlPage), in.Size(urlPage)
-	list, total, exact, err := s.Links.List(ctx, kit.Principal(ctx), q)
+	if in.After.After != "" {
+		place, err := kit.ReadCursor[store.LinkPlace](in.After.After, in.order())
+		if err != nil {
+			return nil, err
+		}
+		q.Offset, q.After = 0, &place
+	}
+	page, err := s.Links.List(ctx, kit.Principal(ctx), q)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.urlsOf(ctx, list)
+	rows, err := s.urlsOf(ctx, page.Links)
 	if err != nil {
 		return nil, err
 	}
-	return kit.NewBody(URLList{kit.ListOf(rows, total, in.Paging, urlPage), exact}), nil
+	out := &urlListOut{Body: URLList{List: kit.ListOf(rows, page.Total, in.Paging, urlPage), TotalIsExact: page.Exact}}
+	if page.Next != nil {
+		next := kit.Cursor(in.order(), *page.Next)
+		out.Body.NextCursor, out.Link = &next, kit.NextLink(ctx, next)
+	}
+	return out, nil
 }
 
 type exportURLsIn struct {

@@ -125,10 +125,11 @@ func (e *edge) hash() (h snapshot.StateHash) {
 
 // mutate does one random thing to random links; things that are refused do no harm.
 func (w *world) mutate(ctx context.Context, r *rand.Rand, n int) error {
-	list, _, _, err := w.links.List(ctx, w.owner, links.Query{Limit: 50, SortBy: "slug", Offset: r.IntN(5)})
+	page, err := w.links.List(ctx, w.owner, links.Query{Limit: 50, SortBy: "slug", Offset: r.IntN(5)})
 	if err != nil {
 		return err
 	}
+	list := page.Links
 	text := func(s string) *string { return &s }
 	creation := func(i int) links.Creation {
 		c := links.Creation{Input: links.Input{OriginalURL: text(fmt.Sprintf("https://example.com/%d/%d", n, i))}}

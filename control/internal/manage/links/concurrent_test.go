@@ -100,8 +100,9 @@ func TestBulk_changes_at_once(t *testing.T) {
 		}
 		wg.Wait()
 		// Each update ran as a whole, so all links are equal at the end.
-		list, _, _, err := w.links.List(w.Context(), w.ann, links.Query{Limit: 100})
+		page, err := w.links.List(w.Context(), w.ann, links.Query{Limit: 100})
 		w.ok(err)
+		list := page.Links
 		for _, u := range list {
 			if u.Title != list[0].Title || u.Revision != list[0].Revision {
 				w.Errorf("%s is %q at revision %d, %s is %q at %d", u.Slug, u.Title, u.Revision, list[0].Slug, list[0].Title,
@@ -164,8 +165,8 @@ func TestUpdate_while_deleted(t *testing.T) {
 			})
 			wg.Wait()
 		}
-		if _, total, _, err := w.links.List(w.Context(), w.ann, links.Query{Limit: 1}); err != nil || total != 0 {
-			w.Errorf("%d links left, %v", total, err)
+		if page, err := w.links.List(w.Context(), w.ann, links.Query{Limit: 1}); err != nil || page.Total != 0 {
+			w.Errorf("%d links left, %v", page.Total, err)
 		}
 	})
 }

@@ -113,20 +113,35 @@ type Query struct {
 	SortBy        string // a key of store.LinkSorts; "": createdAt
 	Ascending     bool
 	Offset, Limit int
+	After         *store.LinkPlace // the page begins behind this place; nil: see Offset
 }
 
-// List reads a page of the workspace's links. It counts all of them up to store.MaxTotal; exact is false if there are
-// more. For an ADMIN who chose no workspace it lists the links of all workspaces.
-func (s *Service) List(ctx context.Context, p auth.Principal, q Query) (list []store.Link, total int, exact bool, err error) {
+// Page is a page of links.
+type Page struct {
+	Links []store.Link
+	Total int              // of all pages, at most store.MaxTotal
+	Exact bool             // false if there are more than Total
+	Next  *store.LinkPlace // of the last link; nil: there are no more
+}
+
+// List reads a page of the workspace's links. For an ADMIN who chose no workspace it lists the links of all workspaces.
+func (s *Service) List(ctx context.Context, p auth.Principal, q Query) (page Page, err error) {
+	page.Exact = true
 	f, possible, err := s.filter(ctx, p, &q)
 	if err != nil || !possible {
-		return nil, 0, true, err
+		return page, err
 	}
-	list, total, exact, err = s.store.Links(ctx, f)
+	f.Limit++ // tells whether there are more
+	page.Links, page.Total, page.Exact, err = s.store.Links(ctx, f)
 	if err != nil {
-		return nil, 0, false, fmt.Errorf("list links: %w", err)
+		return page, fmt.Errorf("list links: %w", err)
 	}
-	return list, total, exact, nil
+	if len(page.Links) > q.Limit {
+		page.Links = page.Links[:q.Limit]
+		last := f.PlaceOf(&page.Links[q.Limit-1])
+		page.Next = &last
+	}
+	return page, nil
 }
 
 // Export checks a query and returns a function that reads the selected links in parts, newest first. It ignores the order
@@ -174,6 +189,7 @@ func (s *Service) filter(ctx context.Context, p auth.Principal, q *Query) (f sto
 		Workspace: p.Scope(), Search: q.Search, Status: q.Status, Tags: names, Bundle: q.BundleID, CreatedBy: q.CreatedBy,
 		Campaign: q.UTMCampaign,
 		Now:      store.Now(), SortBy: q.SortBy, Ascending: q.Ascending, Offset: q.Offset, Limit: q.Limit,
+		After: q.After,
 	}
 	if q.Domain != "" {
 		if f.Domains, err = s.domainsNamed(ctx, p, q.Domain); err != nil || len(f.Domains) == 0 {

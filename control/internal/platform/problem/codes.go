@@ -186,6 +186,10 @@ var sentences = []struct {
 	{"DAMAGED", []string{"%sdamaged or foreign bytes%s"}},
 	{"FORMAT", []string{"%sunknown format%s"}},
 	{"RULE_UNUSABLE", []string{"link %d, rule %d: %s"}}, // what edges report of links that they set aside
+	{"IDEMPOTENCY_MISMATCH", []string{"This Idempotency-Key was used for another request. Choose a new key."}},
+	{"IDEMPOTENCY_RUNNING", []string{"The first request with this Idempotency-Key is still being processed. Try again shortly."}},
+	{"IDEMPOTENCY_UNKNOWN", []string{
+		"The first request with this Idempotency-Key took effect, but its response is not known. Look at what it has changed."}},
 	{"NO_DNS", []string{"No answer within %v. Check the name servers of the domain."}},
 }
 
