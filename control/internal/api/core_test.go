@@ -1,8 +1,10 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -234,7 +236,22 @@ func TestDocument_pages(t *testing.T) {
 			t.Errorf("%s: %d %v", path, r.StatusCode, r.Header)
 		}
 	}
-	r.omits(`"422"`)
+	// Only a key that was used for another request gets 422. Requests with invalid fields get 400.
+	var document struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct{ Name string }
+			Responses  map[string]any
+		}
+	}
+	w.ok(json.Unmarshal([]byte(r.text), &document))
+	for path, operations := range document.Paths {
+		for method, op := range operations {
+			repeatable := slices.Contains(op.Parameters, struct{ Name string }{"Idempotency-Key"})
+			if _, has := op.Responses["422"]; has != repeatable {
+				t.Errorf("%s %s: 422 is documented: %v, Idempotency-Key: %v", method, path, has, repeatable)
+			}
+		}
+	}
 }
 
 func TestMetrics_and_words(t *testing.T) {

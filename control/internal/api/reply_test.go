@@ -47,8 +47,8 @@ func (r *reply) says(texts ...string) *reply {
 func (r *reply) omits(texts ...string) *reply {
 	r.w.t.Helper()
 	for _, text := range texts {
-		if strings.Contains(r.text, text) {
-			r.w.t.Errorf("%s: %q: %s", r.what, text, r.text)
+		if at := strings.Index(r.text, text); at >= 0 {
+			r.w.t.Errorf("%s: %q in ...%s", r.what, text, r.text[max(0, at-200):min(len(r.text), at+len(text)+200)])
 		}
 	}
 	return r
