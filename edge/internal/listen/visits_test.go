@@ -268,7 +268,7 @@ func TestVisits_many_at_once(t *testing.T) {
 	})
 }
 
-// Answers have the order of their requests, whoever answers and however the requests arrive.
+// Answers have the order of their requests, also if the server gives some of them and however the requests arrive.
 func TestVisits_in_order(t *testing.T) {
 	onEach(t, func(t *testing.T, kind string) {
 		v := visitable(t, kind, 1000, patientTimeouts, "", leavesAfter)

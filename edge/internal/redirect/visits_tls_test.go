@@ -75,7 +75,7 @@ func (w *world) alike(request string, size int) bool {
 
 const lastRequest = "GET /plain HTTP/1.1\r\nHost: sho.rt\r\nConnection: close\r\n\r\n"
 
-// Requests have the same answers with and without TLS, whoever gives them and however they arrive.
+// Requests have the same answers with and without TLS, from the server or without it, and however they arrive.
 func TestVisits_over_TLS_are_answered_alike(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, append(samples(), known), withHosts(t, snapshot.Host{Name: "sho.rt"}))
