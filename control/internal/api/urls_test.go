@@ -327,7 +327,7 @@ func TestURLs_list(t *testing.T) {
 		w.do("PUT", "/api/urls/"+expired, `{"expiresAt":"2020-01-01"}`, as(w.ann)).want(200)
 		w.do("POST", "/api/urls", `{"originalUrl":"https://bob.example","customSlug":"bobs"}`, as(w.bob)).want(201)
 
-		w.do("GET", "/api/urls", "", as(w.ann)).want(200).has("", "data", "total", "page", "pageSize", "totalPages", "totalIsExact").
+		w.do("GET", "/api/urls", "", as(w.ann)).want(200).has("", "data", "total", "page", "pageSize", "totalPages", "totalIsExact", "nextCursor").
 			has("data.0", urlNames...).
 			shows("total", 14, "page", 1, "pageSize", 10, "totalPages", 2, "data.#", 10, "data.0.slug", "old", "data.0.status", "EXPIRED")
 		for query, want := range map[string]int{
