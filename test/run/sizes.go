@@ -21,7 +21,7 @@ var bounds = []item{
 	{Package: project + "shared/snapshot", Test: "refused", Env: "IMAGES=100000"},
 	{Package: project + "edge/internal/spool", Test: "TestRecovery", Env: "CASES=100"},
 	{Package: project + "control/internal/clicks/analytics/duckdb", Test: "TestStore_kill", Env: "N=300"},
-	{Package: project + "control/internal/api", Test: "TestHostile|TestPermissions|TestWorkspaces_do_not_leak|TestAssignment"},
+	{Package: project + "control/internal/api", Test: "TestHostile|TestPermissions|TestWorkspaces_do_not_leak"},
 	{Package: project + "control/internal/manage/media/picture", Test: "TestConvert", Env: "IMAGES=500"},
 	{Package: project + "control/internal/platform/auth", Test: "TestLogin_tells|TestKey_near", Env: "LOGINS=2000 KEYS=10000"},
 	{Package: project + "control/internal/manage/audit", Test: "TestVerify", Env: "ROWS=10000 MUTATIONS=1000"},

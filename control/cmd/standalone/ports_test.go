@@ -51,15 +51,7 @@ func TestPorts_lockout_over_HTTP(t *testing.T) {
 		st := storetest.Open(t)
 		replica := func() lockout.Exchange {
 			counter := fleetlockout.New(fleetlockout.Config{Logger: quiet}, st)
-			ctx, cancel := context.WithCancel(context.Background())
-			done := make(chan error, 1)
-			go func() { done <- counter.Run(ctx) }()
-			t.Cleanup(func() {
-				cancel()
-				if err := <-done; err != nil {
-					t.Error(err)
-				}
-			})
+			testkit.Run(t, counter.Run)
 			return remotely(t, edgeapi.Deps{Lockout: counter})
 		}
 		return replica(), replica()

@@ -113,9 +113,6 @@ func TestOps6_Erase(t *testing.T) {
 			t.Errorf("erasing %s: %+v", ip, erased)
 		}
 	}
-	for _, bad := range []any{"", "203.0.113.0/24", "visitor", "fe80::1%eth0", 7} {
-		c.Do("POST", "/api/privacy/erase", map[string]any{"ip": bad}, 400, nil)
-	}
 	if n := c.reportTotal(u.ID); n != 4 {
 		t.Errorf("%d clicks after the erasure", n)
 	}

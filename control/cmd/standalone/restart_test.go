@@ -49,37 +49,9 @@ func TestRestart_keeps_links_sessions_clicks_and_secrets(t *testing.T) {
 		return err
 	})
 	testkit.Must(t, err)
-	p.refusesIncompleteFolder()
 	p.Start()
 	p.Login()
 	p.noticesRemovedFile()
-}
-
-// refusesIncompleteFolder checks that the stopped program rejects its folder when a file is missing, and creates no new one.
-func (p *program) refusesIncompleteFolder() {
-	t := p.t
-	t.Helper()
-	for _, lost := range []string{"secrets.json", "shortline.db"} {
-		path := filepath.Join(p.Dir, lost)
-		kept, err := os.ReadFile(path)
-		testkit.Must(t, err)
-		for how, lose := range map[string]func() error{
-			"deleted": func() error { return os.Remove(path) },
-			"emptied": func() error { return os.Truncate(path, 0) },
-		} {
-			testkit.Must(t, lose())
-			cmd := p.command()
-			cmd.Env = p.env
-			out, err := cmd.CombinedOutput()
-			if err == nil || !strings.Contains(string(out), "DATA_DIR") || !strings.Contains(string(out), lost+" is missing or empty") {
-				t.Errorf("%s %s: %v\n%s", lost, how, err, out)
-			}
-			if info, err := os.Stat(path); err == nil && info.Size() > 0 {
-				t.Errorf("%s %s: the program created a new file", lost, how)
-			}
-			testkit.Must(t, os.WriteFile(path, kept, 0o600))
-		}
-	}
 }
 
 // noticesRemovedFile checks that the running program isn't ready without its database, because it would lose new data on exit.

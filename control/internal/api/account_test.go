@@ -116,7 +116,8 @@ func TestProfile(t *testing.T) {
 func TestPassword(t *testing.T) {
 	w := small(t, nil)
 	second, _ := w.signIn(userMail)
-	w.do("POST", "/api/auth/password", `{"currentPassword":"wrong","newPassword":"battery staple"}`, as(w.ann)).wantField("currentPassword")
+	w.do("POST", "/api/auth/password", `{"currentPassword":"wrong","newPassword":"battery staple"}`, as(w.ann)).wantField("currentPassword").
+		shows("message", "The current password is not right.")
 	w.do("POST", "/api/auth/password", `{"currentPassword":"`+password+`","newPassword":"1234567"}`, as(w.ann)).wantField("newPassword")
 	w.do("POST", "/api/auth/password", `{"currentPassword":"`+password+`","newPassword":"`+strings.Repeat("é", 37)+`"}`, as(w.ann)).
 		wantField("newPassword")

@@ -19,45 +19,6 @@ func (w *world) key(token string) option {
 	return with("X-API-Key", w.do("POST", "/api/api-keys", `{"name":"k"}`, as(token)).want(201).str("key"))
 }
 
-// escalations are requests with which the thief of an administrator's key could keep access.
-func (w *world) escalations() [][3]string {
-	ann := "/api/users/" + w.annID
-	return [][3]string{
-		{"POST", "/api/users", `{"email":"eve@example.com","password":"battery staple","role":"ADMIN"}`},
-		{"PATCH", ann + "/role", `{"role":"ADMIN"}`}, {"PATCH", ann + "/status", `{"status":"INACTIVE"}`},
-		{"PATCH", ann + "/2fa", `{"enabled":false}`},
-		{"POST", ann + "/reset-password", `{"newPassword":"battery staple"}`},
-		{"PATCH", ann + "/reset-password", `{"newPassword":"battery staple"}`}, {"DELETE", ann, ""},
-		{"POST", "/api/admin/oidc-providers",
-			`{"name":"Evil","slug":"evil","discoveryUrl":"https://evil.example","clientId":"x","clientSecret":"y"}`},
-		{"PUT", "/api/admin/oidc-providers/corp", `{"discoveryUrl":"https://evil.example"}`},
-		{"DELETE", "/api/admin/oidc-providers/corp", ""},
-		{"DELETE", ann + "/oidc-accounts/x", ""},
-	}
-}
-
-func TestM1_AdminKeysDoNotAdminister(t *testing.T) {
-	w := small(t, withSSO(nil))
-	w.do("POST", "/api/admin/oidc-providers", providerJSON("corp", "http://127.0.0.1:1", "x"), as(w.root)).want(201)
-	key := w.key(w.root)
-	before := w.do("GET", "/api/users", "", as(w.root)).want(200).text + w.do("GET", "/api/admin/oidc-providers", "", as(w.root)).
-		want(200).text
-	for _, e := range w.escalations() {
-		w.do(e[0], e[1], e[2], key).want(403).says("API key")
-	}
-	if after := w.do("GET", "/api/users", "", as(w.root)).want(200).text + w.do("GET", "/api/admin/oidc-providers", "",
-		as(w.root)).want(200).
-		text; after != before {
-		t.Errorf("the data changed from %[2]s to %[1]s", after, before)
-	}
-	// Keys keep all other permissions of the interface.
-	w.do("GET", "/api/users", "", key).want(200)
-	w.do("GET", "/api/users/"+w.annID, "", key).want(200)
-	w.do("PATCH", "/api/users/"+w.annID+"/name", `{"name":"Ann"}`, key).want(200)
-	w.do("GET", "/api/admin/oidc-providers/corp", "", key).want(200)
-	w.do("PUT", "/api/settings/system/x", `{"value":1}`, key).want(200)
-}
-
 func TestM1_AdminKeysAdministerWhereTheSettingSaysSo(t *testing.T) {
 	w := small(t, func(w *world, c *api.Config, d *api.Deps) {
 		withSSO(nil)(w, c, d)
@@ -81,29 +42,15 @@ func TestM1_NobodyResetsTheirOwn(t *testing.T) {
 	w := small(t, nil)
 	me := "/api/users/" + w.rootID
 	for _, method := range []string{"POST", "PATCH"} {
-		if r := w.do(method, me+"/reset-password", `{"newPassword":"battery staple"}`, as(w.root)).
-			want(400); !strings.Contains(r.str("message"),
-			"/api/auth/password") {
-			t.Error(r.text)
-		}
+		w.do(method, me+"/reset-password", `{"newPassword":"battery staple"}`, as(w.root)).want(400).says("/api/auth/password")
 	}
 	w.secondFactor(w.root)
-	if r := w.do("PATCH", me+"/2fa", `{"enabled":false}`, as(w.root)).want(400); !strings.Contains(r.str("message"),
-		"/api/auth/2fa/disable") {
-		t.Error(r.text)
-	}
+	w.do("PATCH", me+"/2fa", `{"enabled":false}`, as(w.root)).want(400).says("/api/auth/2fa/disable")
 	w.do("GET", "/api/auth/me", "", as(w.root)).want(200).shows("twoFactorEnabled", true)
 	w.do("POST", "/api/auth/login", login(adminMail, password, "")).want(200)
 }
 
-func TestM2_KeysMakeNoKeys(t *testing.T) {
-	w := small(t, nil)
-	key := w.key(w.ann)
-	w.do("POST", "/api/api-keys", `{"name":"for ever"}`, key).want(403).says("API key")
-	w.do("GET", "/api/api-keys", "", key).want(200).shows("total", 1)
-}
-
-func TestM2_AResetRevokesKeysAndAChangeOffersTo(t *testing.T) {
+func TestM2_AChangeOffersToRevokeKeys(t *testing.T) {
 	w := small(t, nil)
 	key, bobs := w.key(w.ann), w.key(w.bob)
 	w.do("GET", "/api/auth/me", "", key).want(200) // so that the cache has the key
@@ -119,15 +66,6 @@ func TestM2_AResetRevokesKeysAndAChangeOffersTo(t *testing.T) {
 	if _, newest := w.rowsOf("PASSWORD_CHANGED"); !strings.Contains(newest, `"revokedApiKeys":1`) {
 		t.Error(newest)
 	}
-
-	key = w.key(w.ann)
-	w.do("GET", "/api/auth/me", "", key).want(200)
-	w.do("POST", "/api/users/"+w.annID+"/reset-password", `{"newPassword":"another horse"}`, as(w.root)).want(200)
-	w.do("GET", "/api/auth/me", "", key).want(401)
-	if _, newest := w.rowsOf("PASSWORD_CHANGED"); !strings.Contains(newest, `"revokedApiKeys":1`) ||
-		!strings.Contains(newest, `"reset":true`) {
-		t.Error(newest)
-	}
 	w.do("GET", "/api/auth/me", "", bobs).want(200)
 }
 
@@ -139,10 +77,7 @@ func TestAPI2_ShortListsAreArrays(t *testing.T) {
 			t.Errorf("%s: %d", path, n)
 		}
 	}
-	if r := w.do("GET", "/api/auth/methods", "").want(200).has("", "password", "sso", "passkeys",
-		"passwordReset"); strings.TrimSpace(r.text) != `{"password":true,"sso":[],"passkeys":false,"passwordReset":false}` {
-		t.Error(r.text)
-	}
+	w.do("GET", "/api/auth/methods", "").want(200).is(`{"password":true,"sso":[],"passkeys":false,"passwordReset":false}`)
 	p := startIDP(t, ann)
 	w.add("corp", p)
 	w.signOn("corp").entered("/")
@@ -158,14 +93,10 @@ func TestAPI2_ShortListsAreArrays(t *testing.T) {
 			t.Errorf("%s: %d", path, n)
 		}
 	}
-	if r := w.do("GET", "/api/auth/sso", ""); strings.TrimSpace(r.text) != `[{"slug":"corp","name":"Corp"}]` {
-		t.Error(r.text)
-	}
+	w.do("GET", "/api/auth/sso", "").want(200).is(`[{"slug":"corp","name":"Corp"}]`)
 	w.do("PUT", "/api/settings/system/sso_enforce", `{"value":{"enabled":true}}`, as(w.root)).want(200)
-	if r := w.do("GET", "/api/auth/methods", ""); strings.TrimSpace(r.text) !=
-		`{"password":false,"sso":[{"slug":"corp","name":"Corp"}],"passkeys":false,"passwordReset":false}` {
-		t.Error(r.text)
-	}
+	w.do("GET", "/api/auth/methods", "").want(200).
+		is(`{"password":false,"sso":[{"slug":"corp","name":"Corp"}],"passkeys":false,"passwordReset":false}`)
 }
 
 // link signs in with the cookie that a failed single sign-on left in the browser.
@@ -263,17 +194,6 @@ func TestM7_ProvidersVouchForTheirDomains(t *testing.T) {
 	w.signOn("corp").entered("/") // linked users stay linked
 }
 
-func TestAPI8_WrongOldPassword(t *testing.T) {
-	w := small(t, nil)
-	for _, method := range []string{"POST", "PUT"} {
-		r := w.do(method, "/api/auth/password", `{"currentPassword":"wrong","newPassword":"battery staple"}`, as(w.ann)).
-			wantField("currentPassword")
-		r.shows("message", "The current password is not right.")
-	}
-	w.do("GET", "/api/auth/me", "", as(w.ann)).want(200)
-	w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200)
-}
-
 func TestLow_WeakPasswords(t *testing.T) {
 	w := small(t, nil)
 	for _, weak := range []string{"password", "12345678", "PASSWORD1", "Qwertyuiop", "baseball", "iloveyou"} {
@@ -295,9 +215,7 @@ func TestLow_SecondFactorNeedsAFreshSignIn(t *testing.T) {
 	const path = "/api/auth/2fa/setup"
 	w.do("POST", path, "", as(w.ann)).want(201) // allowed right after signing in
 	w.clock.advance(11 * time.Minute)
-	if r := w.do("POST", path, "", as(w.ann)).want(403); !strings.Contains(r.str("message"), "password") {
-		t.Error(r.text)
-	}
+	w.do("POST", path, "", as(w.ann)).want(403).says("password")
 	w.do("POST", path, `{"password":"wrong"}`, as(w.ann)).wantField("password")
 	w.do("POST", path, `{"password":null}`, as(w.ann)).want(403)
 	w.do("POST", path, `{"password":"`+password+`"}`, as(w.ann)).want(201)

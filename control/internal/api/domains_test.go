@@ -6,12 +6,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/shortline/shortline/control/internal/fleet/presence"
+	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/domains"
 	"github.com/shortline/shortline/control/internal/manage/domains/dnscheck"
 	"github.com/shortline/shortline/control/internal/manage/domains/dnstest"
 	"github.com/shortline/shortline/control/internal/manage/domains/hostname"
+	"github.com/shortline/shortline/control/internal/store"
+	visitors "github.com/shortline/shortline/shared/abuse"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testing/mailtest"
 )
 
 // domainsFor returns the use cases of domains, which ask a DNS server of the test.
@@ -38,15 +45,7 @@ func TestDomains(t *testing.T) {
 	w.dns.Set(t, "edge.sho.rt", "A 198.51.100.1")
 	w.do("POST", path+"/verify", "", as(w.ann)).want(200).shows("status", "ACTIVE", "records.0.found", true, "records.1.found", true)
 	w.unchanged("bad input", func() {
-		for hostname, reason := range map[string]string{
-			"": "empty", "https://x.example.com": "scheme", "x.example.com:8443": "port", "x.example.com/path": "path",
-			"*.example.com": "wildcard",
-			"sho.rt":        "this service itself",
-			"10.0.0.1":      "IP address", "[2001:db8::1]": "IP address", "2130706433": "IP address", "localhost": ".localhost",
-			"co.uk":                            "public suffix",
-			"github.io":                        "public suffix",
-			strings.Repeat("a.", 125) + "coms": "253", "p\u0430ypal.com": "several scripts",
-		} {
+		for hostname, reason := range map[string]string{"https://x.example.com": "scheme", "sho.rt": "this service itself"} {
 			r := w.do("POST", "/api/domains", fmt.Sprintf(`{"hostname":%q}`, hostname), as(w.ann)).wantField("hostname")
 			if !strings.Contains(r.str("errors.0.message"), reason) {
 				t.Errorf("%q: %s, want %q", hostname, r.str("errors.0.message"), reason)
@@ -60,7 +59,9 @@ func TestDomains(t *testing.T) {
 			w.do("PUT", path, `{"brandName":"`+name+`"}`, as(w.ann)).wantField("brandName")
 		}
 		for _, logo := range []string{"http://example.com/logo.png", "/logo.png", "data:image/png;base64,AA", "https://",
-			"https://user@example.com/x.png", "https://a;script-src/x.png", "https://example.com/" + strings.Repeat("x", 2048)} {
+			"https://user@example.com/x.png", "https://a;script-src/x.png", "https://*", "https://*/logo.png", "https://*.example.com/logo.png",
+			// A star would stand for every host in a content security policy.
+			"https://example.com/" + strings.Repeat("x", 2048)} {
 			w.do("PUT", path, fmt.Sprintf(`{"brandLogoUrl":%q}`, logo), as(w.ann)).wantField("brandLogoUrl")
 		}
 		w.do("PUT", path, `{"notFoundUrl":"https://`+name+`/x"}`, as(w.ann)).wantField("notFoundUrl")
@@ -72,11 +73,8 @@ func TestDomains(t *testing.T) {
 		} {
 			w.do("PUT", path, body, as(w.ann)).wantField(field)
 		}
-		for _, c := range [][2]string{{"GET", path}, {"PUT", path}, {"DELETE", path}, {"POST", path + "/verify"}} {
-			w.do(c[0], c[1], map[bool]string{true: `{}`}[c[0] == "PUT"], as(w.bob)).want(404)
-		}
 	})
-	w.do("PUT", path, `{"rootUrl":null,"hsts":300}`, as(w.ann)).want(200).shows("rootUrl", nil, "hsts", 300, "isDefault", true)
+	w.do("PUT", path, `{"rootUrl":null,"hsts":300,"brandLogoUrl":"https://example.com/logo.png"}`, as(w.ann)).want(200).shows("rootUrl", nil, "hsts", 300, "isDefault", true)
 	// Files for apps are kept apart from each other.
 	w.do("PUT", path, `{"appLinks":{"apple": {"applinks": {"details": []}}, "android": [ {"relation": []} ]}}`, as(w.ann)).want(200).
 		says(`"appLinks":{"apple":{"applinks":{"details":[]}},"android":[{"relation":[]}]}`)
@@ -200,4 +198,124 @@ func TestExplain_on_custom_domains(t *testing.T) {
 	explain(later, `{}`, "ABSENT", 404)
 	explain(plain, `{"time":"2031-01-01T00:00:00.000Z"}`, "GONE", 410)
 	explain(own, `{"time":"2031-01-01T00:00:00.000Z"}`, "ENDED", 302)
+}
+
+// internal fails the test if a text contains a key by which edges find a link on a custom domain. Texts show the domain and the slug.
+func (l *leakWorld) internal(what, text string) {
+	l.t.Helper()
+	for _, m := range []*marked{l.a, l.b} {
+		if m == nil || m.key == "" {
+			continue
+		}
+		if at := strings.Index(text, m.key); at >= 0 {
+			l.t.Errorf("%s shows the key: …%s…", what, text[max(0, at-150):min(len(text), at+150)])
+		}
+		if strings.Contains(text, m.host+"/"+m.slugOf) {
+			l.addressed++
+		}
+	}
+}
+
+// changes changes the link on a custom domain of a workspace in every way. Each response names it by its domain and its slug.
+func (l *leakWorld) changes(m *marked) {
+	l.t.Helper()
+	path, address := "/api/urls/"+m.ids["url"], m.host+"/"+m.slugOf
+	taken := fmt.Sprintf(`"originalUrl":"https://example.com/","domain":%q,"customSlug":%q`, m.host, m.slugOf)
+	steps := func(list ...[5]any) {
+		l.t.Helper()
+		for _, c := range list {
+			l.ask(c[0].(string), c[1].(string), c[2].(string), m.callers["the OWNER"]).want(c[3].(int)).says(c[4].(string))
+		}
+	}
+	steps([5]any{"PATCH", path, `{"externalId":"x-1","maxClicks":1000}`, 200, address},
+		[5]any{"PUT", "/api/urls/by-external-id/x-1", `{"title":"A title"}`, 200, address},
+		[5]any{"PUT", "/api/urls/by-external-id/x-1", `{"customSlug":"other"}`, 400, address},
+		[5]any{"POST", "/api/urls", `{` + taken + `}`, 409, m.host},
+		[5]any{"POST", "/api/urls/bulk", `{"urls":[{` + taken + `},{"originalUrl":"https://example.com/","domain":"` + m.host + `"}]}`,
+			201, m.host},
+		[5]any{"POST", "/api/urls/transfer", fmt.Sprintf(`{"urlIds":[%q],"workspaceId":%q}`, m.ids["url"], l.b.workspace), 409, m.host},
+		[5]any{"POST", path + "/duplicate", fmt.Sprintf(`{"domain":%q}`, m.host), 201, m.host},
+		[5]any{"GET", path + "/history", "", 200, ""})
+	revision := l.ask("GET", path+"/history", "", m.callers["the OWNER"]).at("data.1.revision")
+	steps([5]any{"POST", path + "/rollback", fmt.Sprintf(`{"revision":%v}`, revision), 200, address})
+
+	d, err := l.store.DomainByID(l.t.Context(), m.ids["domain"])
+	l.ok(err)
+	for _, r := range []*reply{l.ask("POST", path+"/suspend", `{"reason":"Spam"}`, as(l.root)).want(200),
+		l.ask("DELETE", path+"/suspend", "", as(l.root)).want(204)} {
+		l.internal(r.what, r.text)
+	}
+	l.ok(abuse.New(abuse.Config{}, l.store).Accept(l.t.Context(), visitors.Report{Link: l.row(m.ids["url"]).Num, Reason: "SPAM"}))
+	l.ok(l.store.Tx(l.t.Context(), func(tx *store.Tx) error {
+		return tx.CountMissing(l.t.Context(), "e", "r", 1, presence.Day(time.Now()), time.Now().UnixMilli(),
+			[]store.Missing{{Domain: d.Num, Slug: "spring-2", Count: 7}})
+	}))
+	_, err = presence.New(presence.Config{}, l.store).Report(l.t.Context(), snapshot.Status{Edge: "a", Run: "r1", SetAside: []string{m.key},
+		SetAsideReasons: map[string]string{m.key: "no such type"}})
+	l.ok(err)
+	l.ask("GET", "/api/edges", "", as(l.root)).want(200).
+		shows("edges.0.setAside.0.domain", m.host, "edges.0.setAside.0.slug", m.slugOf, "edges.0.setAside.0.reason", "no such type")
+	steps([5]any{"GET", "/api/analytics/missing", "", 200, m.host}, [5]any{"DELETE", path, "", 204, ""},
+		[5]any{"GET", "/api/urls?status=DELETED", "", 200, address})
+
+	// The link comes back only to a domain in service, and to an address that is free.
+	status := func(status string) {
+		l.ok(l.store.Tx(l.t.Context(), func(tx *store.Tx) error {
+			d.Status = status
+			if err := tx.UpdateDomain(l.t.Context(), &d); err != nil {
+				return err
+			}
+			return tx.TouchDomain(l.t.Context(), &d)
+		}))
+	}
+	status(store.DomainFailed)
+	l.ask("POST", path+"/restore", `{}`, m.callers["the OWNER"]).want(409).shows("errors.0.field", "domain").says(m.host)
+	status(store.DomainActive)
+	steps([5]any{"POST", "/api/urls", `{` + taken + `}`, 201, address}, [5]any{"POST", path + "/restore", `{}`, 409, address},
+		[5]any{"POST", path + "/restore", `{"domain":"none.example.com"}`, 400, "domain"},
+		[5]any{"POST", path + "/restore", `{"domain":"https://` + m.host + `"}`, 400, "domain"},
+		[5]any{"POST", path + "/restore", `{"domain":null}`, 200, "https://sho.rt/" + m.slugOf}, [5]any{"DELETE", path, "", 204, ""},
+		[5]any{"POST", path + "/restore", `{"domain":"` + m.host + `","slug":"` + m.slugOf + `-1"}`, 200, "https://" + address + "-1"},
+		[5]any{"GET", "/api/bundles/" + m.ids["bundle"] + "/stats", "", 200, ""},
+		[5]any{"GET", "/api/urls/export?format=json", "", 200, address})
+	for _, path := range []string{"/api/admin/reports", "/api/audit-logs?limit=100"} {
+		l.ask("GET", path, "", as(l.root)).want(200)
+	}
+	on := func(domain string) float64 {
+		return l.ask("GET", "/api/analytics/overview?limit=7&domain="+domain, "", m.callers["the OWNER"]).want(200).num("totalClicks")
+	}
+	here := on(m.host)
+	r := l.ask("GET", "/api/analytics/groups?by=domain", "", m.callers["the OWNER"]).want(200)
+	group := slices.IndexFunc(r.at("groups").([]any), func(g any) bool { return g.(map[string]any)["name"] == m.host })
+	r.shows(fmt.Sprintf("groups.%d.clicks", group), here)
+	l.ask("DELETE", path, "", m.callers["the OWNER"]).want(204)
+	steps([5]any{"DELETE", path + "?permanently=true", "", 204, ""})
+	if now := on(m.host); now != here || here == 0 || on("none.example.com") != 0 {
+		l.t.Errorf("%v clicks on the domain before a deletion, %v afterwards", here, now)
+	}
+}
+
+// E-mails name a link by its domain and its slug.
+func TestKeys_of_links_on_custom_domains_are_not_sent_by_email(t *testing.T) {
+	w := newScreened(t, usual(t), nil, mailtest.Start(t))
+	team := w.newTeam("Acme")
+	w.join(team, w.bobID, "EDITOR")
+	d := store.Domain{ID: store.NewID(), Hostname: "go.example.com", Status: store.DomainActive, Token: "x", CreatedAt: 1, UpdatedAt: 1}
+	w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
+		if err := tx.Row(t.Context(), `SELECT num FROM workspaces WHERE id = ?`, team).Scan(&d.Workspace); err != nil {
+			return err
+		}
+		_, err := tx.InsertDomain(t.Context(), &d)
+		return err
+	}))
+	id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"spring","domain":"go.example.com"}`, as(w.bob),
+		within(team)).want(201).str("id")
+	w.do("POST", "/api/urls/"+id+"/suspend", `{"reason":"Spam"}`, as(w.root)).want(200)
+	for _, to := range []string{userMail, otherMail} {
+		m := w.mails.Wait(t, to)
+		if text := m.Subject + m.Text; !strings.Contains(text, "go.example.com/spring") ||
+			strings.Contains(text, link.Key(d.Num, "spring")) {
+			t.Errorf("%s gets %q:\n%s", to, m.Subject, m.Text)
+		}
+	}
 }

@@ -95,9 +95,7 @@ func TestExplain_drafts(t *testing.T) {
 		`{"isABTesting":false,"variants":[{"name":"v","targetUrl":"https://v.example/"}]}`:                                  "ORIGINAL",
 		`{"variants":[{"name":"v","targetUrl":"https://v.example/","isActive":false}]}`:                                     "ORIGINAL",
 	} {
-		if r := w.do("POST", bare+"/explain", `{"country":"DE","draft":`+draft+`}`, ann).want(200); r.str("destination.chosenBy") != by {
-			t.Errorf("%s: want %s: %s", draft, by, r.text)
-		}
+		w.do("POST", bare+"/explain", `{"country":"DE","draft":`+draft+`}`, ann).want(200).shows("destination.chosenBy", by)
 	}
 
 	foreign := w.do("POST", bare+"/routing-rules", `{"name":"x","targetUrl":"https://x.example/","conditions":`+fromGermany+`}`, ann).
@@ -120,7 +118,6 @@ func TestExplain_drafts(t *testing.T) {
 	} {
 		w.do("POST", base+"/explain", `{"draft":`+draft+`}`, ann).wantField(field)
 	}
-	w.do("POST", base+"/explain", `{"draft":{}}`, as(w.bob)).want(404)
 	w.do("POST", base+"/explain", `{"draft":null}`, ann).want(200)
 }
 
@@ -287,7 +284,6 @@ func TestExplain_new_links(t *testing.T) {
 		} {
 			w.do("POST", "/api/urls/explain", body, ann).wantField(field)
 		}
-		w.do("POST", "/api/urls/explain", `{"draft":{"originalUrl":"https://own.example/"}}`).want(401)
 		var all []json.RawMessage
 		r = w.do("POST", "/api/urls/explain",
 			`{"draft":{"originalUrl":"x","rules":[{"name":"","targetUrl":"y","conditions":{}}],"variants":[{"name":"","targetUrl":"z"}]}}`,

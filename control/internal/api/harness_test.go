@@ -120,18 +120,8 @@ func (w *world) serve(configure func(*world, *api.Config, *api.Deps)) *accounts.
 	}
 	w.server, err = api.New(cfg, deps)
 	w.ok(err)
-	runs(w.t, authn.Run)
+	testkit.Run(w.t, authn.Run)
 	return users
-}
-
-// runs runs a service until the test ends, or until stop is called.
-func runs(t testing.TB, service func(context.Context) error) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { defer close(done); _ = service(ctx) }()
-	stop = func() { cancel(); <-done }
-	t.Cleanup(stop)
-	return stop
 }
 
 // limited sets the default rate limit.
@@ -266,6 +256,9 @@ func (r *reply) want(status int) *reply {
 	}
 	if status >= 400 && (r.num("statusCode") != float64(status) || r.str("message") == "" || r.str("error") == "") {
 		r.w.t.Fatalf("%s: not the documented error body: %s", r.what, r.text)
+	}
+	if status == http.StatusNoContent && r.text != "" {
+		r.w.t.Fatalf("%s: a body: %q", r.what, r.text)
 	}
 	// The message about a wrong current password is a plain sentence, because clients show it unchanged.
 	if first := strings.TrimPrefix(r.str("errors.0.field")+": "+r.str("errors.0.message"), ": "); status == 400 && first != "" &&

@@ -1,12 +1,17 @@
 package api_test
 
 import (
-	"fmt"
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+	"unicode"
 
+	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // hostileValues are JSON values of the wrong type, size or form for most fields.
@@ -28,90 +33,83 @@ var hostileValues = []string{
 	`{"__proto__":{"x":1},"constructor":"y"}`,
 }
 
-// For any value in any field, the response is never a 500. A rejection is a 400, 404, 409 or 413 and has no effect.
-// A 400 names the field.
-func TestHostile_bodies(t *testing.T) {
-	w := small(t, withLinks)
-	id := w.create("abc")
-	base := "/api/urls/" + id
-	variant := w.do("POST", base+"/variants", `{"name":"A","targetUrl":"https://a.example"}`, as(w.ann)).want(201).str("id")
-	rule := w.do("POST", base+"/routing-rules", ruleBody("r", formA), as(w.ann)).want(201).str("id")
-	var link []string
-	_, known := w.writes()
-	for name := range known["PATCH /api/urls/{}"] {
-		link = append(link, name)
+// serverFields are names of fields that only the service sets, and of fields of other endpoints.
+var serverFields = []string{
+	"id", "num", "userId", "user", "owner", "ownerId", "urlId", "slug", "shortUrl", "revision", "createdAt", "updatedAt", "clickCount",
+	"hasPassword", "passwordHash", "password_hash",
+	"role", "isAdmin", "admin", "email", "status", "isActive", "twoFactorEnabled", "totpSecret", "sessionId", "key", "keyHash", "prefix",
+	"lastUsedAt", "matchCount", "lastMatchedAt",
+	"totalSent", "totalSuccess", "totalFailed", "lastError", "hasSecret", "hasClientSecret", "callbackUrl", "urlCount",
+	"totalClicks", "urls",
+	"order", "scope",
+	"__proto__", "constructor", "$schema", "Name", "ORIGINALURL",
+}
+
+// spellings returns a field's name in the styles of other languages and libraries, and likely guesses.
+func spellings(name string) []string {
+	var snake strings.Builder
+	for i, c := range name {
+		if unicode.IsUpper(c) && i > 0 {
+			snake.WriteByte('_')
+		}
+		snake.WriteRune(unicode.ToLower(c))
 	}
-	if len(link) < 25 {
-		t.Fatalf("the document has only the fields %v", link)
+	return []string{name, snake.String(), strings.ToUpper(name[:1]) + name[1:], strings.ToUpper(name), "_" + name, "-" + name,
+		"user." + name, name + " "}
+}
+
+// bodies returns the names of the fields of bodies by endpoint, and the endpoints that take a file instead of JSON.
+func (doc openapi) bodies(w *world) (known map[string]map[string]bool, files map[string]bool) {
+	known, files = map[string]map[string]bool{}, map[string]bool{}
+	for endpoint, op := range doc.operations() {
+		known[endpoint] = map[string]bool{}
+		if op.RequestBody != nil {
+			_, takesJSON := op.RequestBody.Content["application/json"]
+			files[endpoint] = !takesJSON
+			doc.fields(w, op.RequestBody.Content["application/json"].Schema, known[endpoint])
+		}
 	}
-	for _, e := range []struct {
-		method, path string
-		valid        map[string]string
-		fields       []string
-	}{
-		{"POST", "/api/urls", map[string]string{"originalUrl": `"https://example.com"`}, append([]string{"customSlug"}, link...)},
-		{"PATCH", base, map[string]string{}, link},
-		{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "status": `"ACTIVE"`},
-			[]string{"urlIds", "status", "operation", "value"}},
-		{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "operation": `"utm"`}, []string{"operation", "value"}},
-		{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "operation": `"expiration"`}, []string{"value"}},
-		{"DELETE", "/api/urls/bulk", map[string]string{}, []string{"urlIds"}},
-		{"POST", "/api/urls/bulk", map[string]string{}, []string{"urls"}},
-		{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "operation": `"tags"`}, []string{"value"}},
-		{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "operation": `"removeTags"`}, []string{"value"}},
-		{"POST", base + "/variants", map[string]string{"name": `"x"`, "targetUrl": `"https://x.example"`},
-			[]string{"name", "targetUrl", "weight", "isActive"}},
-		{"PUT", base + "/variants/" + variant, map[string]string{}, []string{"name", "targetUrl", "weight", "isActive"}},
-		{"POST", base + "/routing-rules", map[string]string{"name": `"x"`, "targetUrl": `"https://x.example"`, "conditions": formB},
-			[]string{"name", "targetUrl", "priority", "isActive", "conditions"}},
-		{"PUT", base + "/routing-rules/" + rule, map[string]string{}, []string{"name", "targetUrl", "priority", "isActive", "conditions"}},
-		{"POST", base + "/routing-rules/from-template", map[string]string{"templateKey": `"MOBILE_ONLY"`,
-			"targetUrl": `"https://x.example"`},
-			[]string{"templateKey", "templateId", "name", "targetUrl", "priority"}},
-		{"PATCH", base + "/routing-rules/settings", map[string]string{}, []string{"isSmartRouting", "defaultUrl"}},
-	} {
-		for n, field := range append(slices.Clone(e.fields), "unknown") {
-			for _, value := range thinned(hostileValues, 10, n) {
-				members := []string{fmt.Sprintf("%q:%s", field, value)}
-				for name, v := range e.valid {
-					if name != field {
-						members = append(members, fmt.Sprintf("%q:%s", name, v))
-					}
-				}
-				body := "{" + strings.Join(members, ",") + "}"
-				before := w.trace()
-				r := w.do(e.method, e.path, body, as(w.ann))
-				short := body[:min(len(body), 300)]
-				switch r.StatusCode {
-				case 200, 201:
-					if field == "unknown" {
-						t.Fatalf("%s accepted an unknown field: %s", r.what, short)
-					}
-					continue
-				case 400:
-					if !names(r, field) {
-						t.Errorf("%s with %s: the error names no field: %s", r.what, short, r.text)
-					}
-				case 404, 409, 413:
-				default:
-					t.Fatalf("%s with %s: status %d: %s", r.what, short, r.StatusCode, r.text)
-				}
-				if w.trace() != before {
-					t.Errorf("%s with %s was rejected but changed the data", r.what, short)
-				}
+	return known, files
+}
+
+// fields adds the names of the fields of a body to names. A body may be one of several forms.
+func (doc openapi) fields(w *world, schema map[string]any, names map[string]bool) {
+	if ref, ok := schema["$ref"].(string); ok {
+		var named map[string]any
+		w.ok(json.Unmarshal(doc.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")], &named))
+		doc.fields(w, named, names)
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for name := range properties {
+		names[name] = true
+	}
+	forms, _ := schema["oneOf"].([]any)
+	for _, form := range forms {
+		if one, ok := form.(map[string]any); ok {
+			doc.fields(w, one, names)
+		}
+	}
+}
+
+// properties lists the names of the fields of all objects in the document.
+func (doc openapi) properties() []string {
+	names := map[string]bool{}
+	for _, text := range doc.Components.Schemas {
+		var schema struct{ Properties map[string]any }
+		if json.Unmarshal(text, &schema) == nil {
+			for name := range schema.Properties {
+				names[name] = true
 			}
 		}
 	}
-	if strings.Contains(w.logs.String(), `"level":"ERROR"`) {
-		t.Error("the log contains an error")
-	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // names reports whether a 400 names the field, a part of it, or the whole body.
 func names(r *reply, field string) bool {
 	list, _ := r.at("errors").([]any)
 	if len(list) == 0 {
-		return strings.HasPrefix(r.str("message"), "The request body")
+		return strings.HasPrefix(r.str("message"), "The request body") || r.at("code") == "LIMIT" // such as of variants
 	}
 	if field == "isAbTest" {
 		field = "isABTesting"
@@ -141,33 +139,96 @@ func (w *world) trace() (n int) {
 	return n
 }
 
-// FuzzLinks sends any body for a link, a variant or a rule. The response is a success or a documented 4xx.
-func FuzzLinks(f *testing.F) {
-	w := newWorld(f, storetest.Open(f), withLinks)
-	id := w.create("abc")
-	for _, v := range hostileValues {
-		if len(v) < 1000 {
-			f.Add(`{"originalUrl":` + v + `,"title":` + v + `,"expiresAt":` + v + `}`)
-			f.Add(`{"urlIds":` + v + `,"operation":` + v + `,"value":` + v + `}`)
-			f.Add(`{"name":"x","targetUrl":"https://x.example","conditions":` + v + `}`)
-		}
+// FuzzCredential sends any credential. The response is a success or a documented error, never a 5xx.
+func FuzzCredential(f *testing.F) {
+	w := newWorld(f, storetest.Open(f), nil)
+	for _, credential := range []string{"", "sl_x", "eyJhbGciOiJub25lIn0.e30.", "\xff"} {
+		f.Add(credential)
 	}
-	f.Fuzz(func(t *testing.T, body string) {
+	f.Fuzz(func(t *testing.T, credential string) {
 		at := *w
 		at.t = t
-		for _, e := range []struct{ method, path string }{
-			{"POST", "/api/urls"}, {"POST", "/api/urls/bulk"}, {"PATCH", "/api/urls/bulk"}, {"PUT", "/api/urls/" + id},
-			{"POST", "/api/urls/" + id + "/variants"},
-			{"POST", "/api/urls/" + id + "/routing-rules"}, {"POST", "/api/urls/" + id + "/routing-rules/from-template"},
-			{"PATCH", "/api/urls/" + id + "/routing-rules/settings"},
-		} {
-			r := at.do(e.method, e.path, body, as(at.ann))
-			if r.StatusCode >= 500 {
-				t.Fatalf("%s: %d %s\n%s", r.what, r.StatusCode, r.text, at.logs)
+		for _, o := range []option{with("Authorization", "Bearer "+credential), with("X-API-Key", "sl_"+credential)} {
+			if q := at.do("GET", "/api/auth/me", "", o); q.StatusCode >= 400 {
+				q.want(401)
 			}
-			if r.StatusCode >= 400 {
-				r.want(r.StatusCode)
-			}
+		}
+	})
+}
+
+// FuzzEndpoint sends any body and query to any endpoint of the interface, as JSON or as a form of several parts: links,
+// rules, bundles, webhooks, providers, images, reports. For every input, the response is a success or a 4xx.
+func FuzzEndpoint(f *testing.F) {
+	w := newWorld(f, storetest.Open(f), whole)
+	who := w.person("ADMIN")
+	th := w.thingsOf(who.token)
+	rows := slices.DeleteFunc(table(f), func(r row) bool {
+		// Skip requests that end the test's own sessions or delete its objects, and streams that never end.
+		return r.method == "DELETE" || strings.Contains(r.path, "/logout") || strings.Contains(r.path, "/stream") ||
+			strings.Contains(r.path, "/2fa")
+	})
+	for i := range rows {
+		rows[i] = rows[i].fill(th.id)
+		f.Add(uint16(i), rows[i].body, "page=1&limit=-1&startDate=2026-01-01&endDate=2025-01-01&format=csv&includeClicks=true", i%2 == 0)
+	}
+	image := "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.png\"\r\nContent-Type: image/png\r\n\r\n"
+	for i, r := range rows {
+		if strings.Contains(r.path, "og-image") {
+			f.Add(uint16(i), image+"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\xff\xff\xff\xff\r\n--b--\r\n", "", true)
+			f.Add(uint16(i), image, "a=%zz", true)
+		}
+	}
+	f.Fuzz(func(t *testing.T, which uint16, body, query string, form bool) {
+		at := *w
+		at.t = t
+		r := rows[int(which)%len(rows)]
+		path, _, _ := strings.Cut(r.path, "?")
+		options := []option{as(who.token)}
+		if form {
+			options = append(options, with("Content-Type", "multipart/form-data; boundary=b"))
+		}
+		if r.method == "GET" {
+			body = ""
+		}
+		if q := at.do(r.method, path+"?"+clean(query), body, options...); q.StatusCode >= 500 {
+			t.Fatalf("%s: %d %s\n%s", q.what, q.StatusCode, q.text, at.logs)
+		} else if q.StatusCode >= 400 {
+			q.want(q.StatusCode)
+		}
+	})
+}
+
+// clean removes characters that no client can send in a request line.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r <= ' ' || r == 0x7f || r == '#' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func FuzzTime(f *testing.F) {
+	for _, s := range []string{"2027-01-31", "2027-01-31T12:00:00Z", "2027-01-31 12:00+0530", "2027-01-31t12:00:00.123456789z",
+		"2027-01-31T12:00:00,5-03", "", "0000-00-00"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		quoted, err := json.Marshal(s)
+		if err != nil {
+			t.Skip()
+		}
+		var v, again api.Time
+		if json.Unmarshal(quoted, &v) != nil {
+			return
+		}
+		text, err := json.Marshal(v)
+		testkit.Must(t, err)
+		if err := json.Unmarshal(text, &again); err != nil || again != v {
+			t.Fatalf("%q parses to %d, is formatted as %s, and parses again to %d: %v", s, v, text, again, err)
+		}
+		if y := time.UnixMilli(int64(v)).UTC().Year(); s != "" && (y < -1 || y > 10000) {
+			t.Fatalf("%q is in the year %d", s, y)
 		}
 	})
 }

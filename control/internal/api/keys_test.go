@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,75 +36,6 @@ func manyKeys(days int) func(*world, *api.Config, *api.Deps) {
 		w.ok(err)
 		d.Keys = keys.New(keys.Config{PerUser: 1000, MaxDays: days}, w.store, passwords)
 	}
-}
-
-// Each scope reaches one request of each class, and no other.
-func TestKeys_scopes(t *testing.T) {
-	w := small(t, whole)
-	root := w.person("ADMIN")
-	mine := w.thingsOf(root.token)
-	requests := map[string]string{ // by the scopes that reach them
-		"GET /api/urls":                                       "links:read links:write",
-		"GET /api/urls/" + mine.id("url"):                     "links:read links:write",
-		"GET /api/bundles":                                    "links:read links:write",
-		"PATCH /api/urls/" + mine.id("url"):                   "links:write",
-		"POST /api/urls/" + mine.id("url") + "/variants":      "links:write",
-		"POST /api/urls/" + mine.id("url") + "/routing-rules": "links:write",
-		"POST /api/bundles":                                   "links:write",
-		"GET /api/analytics/overview":                         "analytics:read",
-		"GET /api/analytics/urls/" + mine.id("url"):           "analytics:read",
-		"GET /api/webhooks":                                   "webhooks",
-		"DELETE /api/webhooks/" + mine.id("webhook"):          "webhooks",
-		"GET /api/api-keys":                                   "",
-		"DELETE /api/api-keys/" + mine.id("key"):              "",
-		"POST /api/api-keys":                                  "",
-		"PUT /api/auth/me":                                    "",
-		"GET /api/users":                                      "",
-		"GET /api/audit-logs":                                 "",
-		"GET /api/settings/system":                            "",
-	}
-	for _, scope := range auth.ScopeNames() {
-		key, _ := w.makeKey(root.token, `"scopes":["`+scope+`"]`)
-		w.do("GET", "/api/auth/me", "", key).want(200) // every key may ask whose it is
-		for request, scopes := range requests {
-			method, path, _ := strings.Cut(request, " ")
-			body := ""
-			if method == "POST" || method == "PUT" || method == "PATCH" {
-				body = `{"title":7}` // a request that gets through is refused for its body
-			}
-			before := w.trace()
-			got := w.do(method, path, body, key)
-			if reached := got.StatusCode != 403; reached != strings.Contains(" "+scopes+" ", " "+scope+" ") {
-				t.Errorf("%s with %s: %d %s", request, scope, got.StatusCode, got.text)
-			} else if !reached && (!strings.Contains(got.str("message"), "API key") && !strings.Contains(got.str("message"),
-				"Only administrators") || w.trace() != before) {
-				t.Errorf("%s with %s: %s", request, scope, got.text)
-			}
-			if got.StatusCode == 404 || got.StatusCode >= 500 {
-				t.Errorf("%s with %s: %d %s", request, scope, got.StatusCode, got.text)
-			}
-		}
-	}
-	// A key with scopes has not the reach of the administrator who made it.
-	other := w.thingsOf(w.person("USER").token)
-	key, _ := w.makeKey(root.token, `"scopes":["links:write"]`)
-	w.do("GET", "/api/urls/"+other.id("url"), "", key).want(404)
-	w.do("PATCH", "/api/urls/"+other.id("url"), `{"title":"x"}`, key).want(404)
-	w.do("GET", "/api/urls", "", key, with("X-Workspace", other.workspace())).want(404)
-	if r := w.do("GET", "/api/urls", "", key).want(200); strings.Contains(r.text, other.id("url")) || r.num("total") == 0 {
-		t.Errorf("a key with scopes lists %s", r.text)
-	}
-	unlimited, _ := w.makeKey(root.token, `"scopes":[]`)
-	w.do("GET", "/api/urls/"+other.id("url"), "", unlimited).want(200)
-	if both, _ := w.makeKey(root.token, `"scopes":["analytics:read","links:read","links:read"]`); w.do("GET", "/api/urls", "", both).
-		StatusCode != 200 || w.do("GET", "/api/analytics/overview", "", both).StatusCode != 200 {
-		t.Error("a key with two scopes does not have both")
-	}
-}
-
-// workspace returns the id of the personal workspace of the owner.
-func (th *things) workspace() string {
-	return th.w.do("GET", "/api/auth/me", "", as(th.owner)).want(200).str("id")
 }
 
 func TestKeys_refuse_bad_fields(t *testing.T) {
@@ -152,9 +85,7 @@ func TestKeys_refuse_bad_fields(t *testing.T) {
 	}
 	for _, body := range []string{`"scopes":null`, `"scopes":[]`, `"allowedIps":null`, `"allowedIps":[]`} {
 		_, id := w.makeKey(w.ann, body)
-		if r := w.do("GET", "/api/api-keys/"+id, "", as(w.ann)).want(200); fmt.Sprint(r.at("scopes"), r.at("allowedIps")) != "[] []" {
-			t.Errorf("%s: %s", body, r.text)
-		}
+		w.do("GET", "/api/api-keys/"+id, "", as(w.ann)).want(200).shows("scopes", "[]", "allowedIps", "[]")
 	}
 	name := "\u202e😀\"<b>,\n=1+1"
 	quoted, err := json.Marshal(name)
@@ -282,99 +213,111 @@ func TestKeys_rotate(t *testing.T) {
 	w.counts(2, `SELECT COUNT(*) FROM audit_logs WHERE action = 'API_KEY_ROTATED' AND entity_id = ? AND user_id = ?`, id, w.annID)
 }
 
-// A key of an earlier release has its old rights until it is rotated, and the same rights in the new form afterwards.
+// A key of an earlier release gets the new form when it is rotated.
 func TestKeys_legacy(t *testing.T) {
-	w := small(t, whole)
-	passwords, err := auth.NewPasswords(bcrypt.MinCost)
-	w.ok(err)
-	for i, role := range []string{"USER", "ADMIN"} {
-		p := w.person(role)
-		own, foreign := w.thingsOf(p.token), w.thingsOf(w.person("USER").token)
-		id, key := store.NewID(), "sl_"+strings.Repeat(fmt.Sprint(i), 61)
-		hash, err := passwords.Hash(t.Context(), key)
-		w.ok(err)
-		// As a program of that release inserts it.
-		w.exec(`INSERT INTO api_keys (id, user_id, name, prefix, lookup, hash, expires_at, created_at)
-			VALUES (?, ?, 'old', ?, ?, ?, NULL, 1)`, id, p.id, key[:10], auth.Digest(key), hash)
-		rights := func(key option) {
-			t.Helper()
-			w.do("GET", "/api/auth/me", "", key).want(200)
-			w.do("PUT", "/api/auth/me", `{"name":"x"}`, key).want(200)
-			w.do("GET", "/api/urls/"+own.id("url"), "", key).want(200)
-			w.do("GET", "/api/analytics/overview", "", key).want(200)
-			w.do("GET", "/api/webhooks/"+own.id("webhook"), "", key).want(200)
-			w.do("GET", "/api/api-keys", "", key).want(200)
-			if role == "ADMIN" {
-				w.do("GET", "/api/urls/"+foreign.id("url"), "", key).want(200)
-				w.do("GET", "/api/users", "", key).want(200)
-			} else {
-				w.do("GET", "/api/urls/"+foreign.id("url"), "", key).want(404)
-				w.do("GET", "/api/users", "", key).want(403)
-			}
-		}
-		rights(with("X-API-Key", key))
-		w.do("GET", "/api/api-keys/"+id, "", as(p.token)).want(200).shows("isLegacy", true, "workspaceId", p.id)
-		r := w.do("POST", "/api/api-keys/"+id+"/rotate", "", as(p.token)).want(200)
-		if r.at("isLegacy") != false || r.str("workspaceId") != p.id || len(r.str("key")) != 63 {
-			t.Error(r.text)
-		}
-		w.do("GET", "/api/auth/me", "", with("X-API-Key", key)).want(401)
-		rights(with("X-API-Key", r.str("key")))
-	}
+	w := small(t, nil)
+	old := w.oldKey(w.annID)
+	list := w.do("GET", "/api/api-keys", "", with("X-API-Key", old)).want(200).
+		shows("total", 1, "data.0.isLegacy", true, "data.0.workspaceId", w.annID)
+	r := w.do("POST", "/api/api-keys/"+list.str("data.0.id")+"/rotate", "", as(w.ann)).want(200).
+		shows("isLegacy", false, "workspaceId", w.annID)
+	w.do("GET", "/api/auth/me", "", with("X-API-Key", old)).want(401)
+	w.do("GET", "/api/api-keys", "", with("X-API-Key", r.str("key"))).want(200)
 }
 
+// Members see the keys of their workspace, and whose they are. Only its maker gets the new secret of a key, because others would get the
+// maker's rights.
 func TestKeys_of_a_team(t *testing.T) {
 	w := small(t, manyKeys(0))
-	ctx := t.Context()
-	team, foreign := store.Workspace{ID: store.NewID(), Name: "Team", Slug: "team"},
-		store.Workspace{ID: store.NewID(), Name: "F", Slug: "foreign"}
-	w.ok(w.store.Tx(ctx, func(tx *store.Tx) error {
-		if err := tx.InsertWorkspace(ctx, &foreign, w.bobID); err != nil {
-			return err
-		}
-		if err := tx.InsertWorkspace(ctx, &team, w.annID); err != nil {
-			return err
-		}
-		return tx.InsertMember(ctx, team.Num, w.bobID, store.RoleAdmin, 1)
-	}))
-	role := func(userID, role string) {
-		t.Helper()
-		w.exec(`UPDATE workspace_members SET role = ? WHERE workspace_num = ? AND user_id = ?`, role, team.Num, userID)
-	}
-	in := func(slug string) option { return with("X-Workspace", slug) }
+	team := w.team("team")
+	w.member(team, w.bobID, store.RoleAdmin)
 	personal, _ := w.makeKey(w.ann, "")
-	key, id := w.makeKey(w.ann, "", in("team"))
-	w.do("GET", "/api/api-keys/"+id, "", as(w.bob), in("team")).want(200).
+	key, id := w.makeKey(w.ann, "", in(team))
+	w.do("GET", "/api/api-keys/"+id, "", as(w.bob), in(team)).want(200).
 		shows("workspaceId", team.ID, "createdBy.email", userMail, "createdBy.id", w.annID)
-	w.do("GET", "/api/api-keys", "", as(w.bob), in("team")).want(200).shows("total", 1, "apiKeys.0.id", id)
+	w.do("GET", "/api/api-keys", "", as(w.bob), in(team)).want(200).shows("total", 1, "apiKeys.0.id", id)
 	w.do("GET", "/api/api-keys", "", as(w.ann)).want(200).shows("total", 1).omits(id)
-	w.do("GET", "/api/api-keys/"+id, "", as(w.ann)).want(404)
-	w.do("GET", "/api/api-keys/"+id, "", as(w.bob), in("foreign")).want(404)
-	w.do("DELETE", "/api/api-keys/"+id, "", as(w.bob), in("foreign")).want(404)
+	w.do("POST", "/api/api-keys/"+id+"/rotate", "", as(w.bob), in(team)).want(403)
 	w.do("GET", "/api/api-keys", "", key).want(200)
-	w.do("GET", "/api/api-keys", "", key, in("team")).want(200)
-	w.do("GET", "/api/api-keys", "", key, in(w.annID)).want(403)
-	w.do("GET", "/api/api-keys", "", key, in("foreign")).want(404)
-	w.do("GET", "/api/api-keys", "", personal, in("team")).want(403)
-	// An administrator of the workspace would get the rights of its owner.
-	w.do("POST", "/api/api-keys/"+id+"/rotate", "", as(w.bob), in("team")).want(403)
-	w.do("POST", "/api/api-keys/"+id+"/rotate", "", as(w.root)).want(403)
-	w.do("GET", "/api/api-keys", "", key).want(200)
-
-	role(w.bobID, store.RoleEditor)
-	for _, request := range []string{"GET /api/api-keys", "POST /api/api-keys", "GET /api/api-keys/" + id, "DELETE /api/api-keys/" + id,
-		"POST /api/api-keys/" + id + "/rotate"} {
-		method, path, _ := strings.Cut(request, " ")
-		w.do(method, path, "", as(w.bob), in("team")).want(403)
-	}
-	// The present role of a key's user limits the key.
-	role(w.annID, store.RoleViewer)
-	w.do("GET", "/api/api-keys", "", key).want(403)
 	w.exec(`DELETE FROM workspace_members WHERE workspace_num = ? AND user_id = ?`, team.Num, w.annID)
 	w.do("GET", "/api/api-keys", "", key).want(401)
 	w.do("GET", "/api/auth/me", "", personal).want(200)
-
-	// The key of an administrator who is no member would work for nobody.
-	w.do("POST", "/api/api-keys", `{"name":"k"}`, as(w.root), in("team")).want(403)
 	w.do("DELETE", "/api/api-keys/"+id, "", as(w.root)).want(204)
+}
+
+// While a key is in use, it is rotated and deleted by concurrent requests. Exactly one request wins each time, and after
+// its response the old secret is not accepted once.
+func TestKeys_races(t *testing.T) {
+	eachWith(t, manyKeys(0), func(t *testing.T, w *world) {
+		key, id := w.makeKey(w.ann, "")
+		for round := range 4 {
+			var replaced atomic.Bool
+			var uses atomic.Int64
+			var wg sync.WaitGroup
+			stop := make(chan struct{})
+			for range 3 {
+				wg.Go(func() {
+					for {
+						select {
+						case <-stop:
+							return
+						default:
+						}
+						was := replaced.Load()
+						got := w.do("GET", "/api/auth/me", "", key)
+						uses.Add(1)
+						if got.StatusCode != 200 && got.StatusCode != 401 || was && got.StatusCode != 401 {
+							t.Errorf("a use of the old secret, replaced: %v: %d %s", was, got.StatusCode, got.text)
+						}
+					}
+				})
+			}
+			var mu sync.Mutex
+			var won []string
+			atOnce(4, func(int) *reply {
+				got := w.do("POST", "/api/api-keys/"+id+"/rotate", "", as(w.ann))
+				mu.Lock()
+				defer mu.Unlock()
+				if got.StatusCode == 200 {
+					replaced.Store(true)
+					won = append(won, got.str("key"))
+				} else {
+					got.want(409)
+				}
+				return got
+			})
+			before := uses.Load()
+			testkit.Eventually(t, "more uses of the old secret", func() bool { return uses.Load() > before+6 })
+			close(stop)
+			wg.Wait()
+			if len(won) == 0 {
+				t.Fatal("no rotation has won")
+			}
+			works := 0
+			for _, k := range won { // requests that do not overlap may win one after the other
+				if w.do("GET", "/api/auth/me", "", with("X-API-Key", k)).StatusCode == 200 {
+					works++
+					key = with("X-API-Key", k)
+				}
+			}
+			if works != 1 {
+				t.Errorf("round %d: %d of %d new secrets work", round, works, len(won))
+			}
+		}
+		got := atOnce(6, func(i int) *reply {
+			if i%2 == 1 {
+				return w.do("POST", "/api/api-keys/"+id+"/rotate", "", as(w.ann))
+			}
+			r := w.do("DELETE", "/api/api-keys/"+id, "", as(w.ann))
+			if r.StatusCode != 204 {
+				r.want(404)
+			}
+			return r
+		})
+		if got[204] != 1 || got[200]+got[404]+got[409] != 5 {
+			t.Errorf("deletions and rotations: %v", got)
+		}
+		w.do("GET", "/api/auth/me", "", key).want(401)
+		w.do("GET", "/api/api-keys/"+id, "", as(w.ann)).want(404)
+	})
 }

@@ -34,6 +34,8 @@ type leakWorld struct {
 	a, b     *marked
 	sent     int
 
+	addressed int // texts with the address of a link on a custom domain
+
 	mu        sync.Mutex
 	delivered map[string][]string // bodies of webhook deliveries by path
 }
@@ -45,6 +47,9 @@ type marked struct {
 	links   int
 	clicks  int
 	secrets []string          // texts that must not appear in responses about another workspace
+	host    string            // of the link "url"
+	slugOf  string            // of the link "url"
+	key     string            // by which edges find the link "url"
 	callers map[string]option // credentials with a choice of this workspace
 	live    <-chan event
 	liveKey <-chan event
@@ -76,9 +81,9 @@ func newLeakWorld(t *testing.T, st *store.Store) *leakWorld {
 		feeds = append(feeds, feed)
 		if l.hooks == nil {
 			l.hooks = ingest.NewObserverSink(deps.Webhooks, ingest.NewEnricher(nil))
-			runs(t, deps.Webhooks.Run)
+			testkit.Run(t, deps.Webhooks.Run)
 		}
-		runs(t, feed.Run)
+		testkit.Run(t, feed.Run)
 	}
 	l.world = &world{t: t}
 	w := newWorld(t, st, configure)
@@ -92,7 +97,7 @@ func newLeakWorld(t *testing.T, st *store.Store) *leakWorld {
 		}
 	}
 	l.in = ingest.New(ingest.Config{Every: time.Millisecond, Stored: []func([]analytics.Row){stored}}, st, l.clicks, nil)
-	runs(t, l.in.Run)
+	testkit.Run(t, l.in.Run)
 	bob, vi := w.person("USER"), w.person("USER")
 	l.a, l.b = l.newMarked("qqalpha", bob, vi), l.newMarked("qqbeta", bob, vi)
 	l.fill(l.a, receiver.URL, 3)
@@ -131,31 +136,41 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 	m.ids["webhook"] = post("/api/webhooks",
 		fmt.Sprintf(
 			`{"name":"%[1]s","url":"%[2]s/%[1]s","headers":{"X-Marker":"%[1]s"},`+
-				`"events":["url.created","url.updated","url.deleted","url.clicked","routing.rule_created"]}`, m.marker, receiver)).str("id")
+				`"events":["url.created","url.updated","url.deleted","url.restored","url.clicked","routing.rule_created"]}`, m.marker, receiver)).str("id")
 	m.ids["key"] = post("/api/api-keys", fmt.Sprintf(`{"name":%q}`, m.marker)).str("id")
 	m.ids["bundle"] = post("/api/bundles", fmt.Sprintf(`{"name":"%[1]s","description":"%[1]s"}`, m.marker)).str("id")
 	m.ids["tag"] = post("/api/tags", fmt.Sprintf(`{"name":"%[1]s"}`, m.marker)).str("id")
-	m.ids["domain"] = post("/api/domains", fmt.Sprintf(`{"hostname":"%s.example.com","rootUrl":"https://%[1]s.example.org"}`,
-		strings.ToLower(m.marker))).str("id")
+	m.host = m.marker + ".example.com"
+	r := post("/api/domains", fmt.Sprintf(`{"hostname":%q,"rootUrl":"https://%s.example.org"}`, m.host, m.marker))
+	m.ids["domain"] = r.str("id")
+	l.dns.Set(l.t, "_shortline."+m.host, fmt.Sprintf("TXT %q", r.str("records.0.value")))
+	l.do("POST", "/api/domains/"+m.ids["domain"]+"/verify", "", owner).want(200).shows("status", "ACTIVE")
 	m.ids["template"] = post("/api/utm-templates", fmt.Sprintf(`{"name":"%[1]s","utmSource":"%[1]s"}`, m.marker)).str("id")
 	m.ids["import"] = l.do("POST", "/api/imports?name="+m.marker, fmt.Sprintf("url,title\nhttps://example.com/%[1]s,%[1]s\n", m.marker),
 		owner, with("Content-Type", "text/csv")).want(201).str("id")
 	m.ids["view"] = post("/api/views", fmt.Sprintf(`{"name":"%[1]s","screen":"links","query":"search=%[1]s","shared":true}`, m.marker)).
 		str("id")
 	for i := range links {
+		domain := ""
+		if i == links-1 {
+			domain = `"domain":"` + m.host + `",`
+		}
 		r := post("/api/urls",
 			fmt.Sprintf(
-				`{"originalUrl":"https://example.com/%[1]s-%[2]d",`+
+				`{"originalUrl":"https://example.com/%[1]s-%[2]d",%[4]s`+
 					`"customSlug":"%[1]s-%[2]d","title":"%[1]s","utmSource":"%[1]s",`+
 					`"utmCampaign":"%[1]s","ogTitle":"%[1]s","isABTesting":true,"tags":["%[1]s"],"bundleIds":["%[3]s"]}`, m.marker, i,
-				m.ids["bundle"]))
-		m.links++
+				m.ids["bundle"], domain))
+		m.links, m.slugOf = m.links+1, r.str("slug")
 		m.secrets = append(m.secrets, r.str("id"))
 		m.ids["url"], m.ids["bundled"] = r.str("id"), r.str("id")
 		for range i + 1 {
 			l.clickIn(m, r.str("id"))
 		}
 	}
+	d, err := l.store.DomainByID(l.t.Context(), m.ids["domain"])
+	l.ok(err)
+	m.key = link.Key(d.Num, m.slugOf)
 	path := "/api/urls/" + m.ids["url"]
 	m.ids["variant"] = post(path+"/variants", fmt.Sprintf(`{"name":"%[1]s","targetUrl":"https://%[1]s.example/"}`, m.marker)).str("id")
 	m.ids["rule"] = post(path+"/routing-rules", ruleBody(m.marker, formA)).str("id")
@@ -202,7 +217,9 @@ func (l *leakWorld) clickIn(m *marked, id string) {
 func (l *leakWorld) ask(method, path, body string, caller option) *reply {
 	l.t.Helper()
 	l.sent++
-	return l.replicas[l.sent%len(l.replicas)].do(method, path, body, caller)
+	r := l.replicas[l.sent%len(l.replicas)].do(method, path, body, caller)
+	l.internal(r.what, r.text)
+	return r
 }
 
 // clean fails the test if a response shows something of a workspace.
@@ -215,7 +232,8 @@ func (l *leakWorld) clean(r *reply, of *marked, by string, except ...string) {
 	}
 }
 
-// Two workspaces with the same members: no response, stream or delivery of one shows anything of the other.
+// Two workspaces with the same members: no response, stream or delivery of one shows anything of the other, nor the key by which
+// edges find a link on a custom domain.
 func TestWorkspaces_do_not_leak(t *testing.T) {
 	l := newLeakWorld(t, usual(t))
 	l.t = t
@@ -229,8 +247,12 @@ func TestWorkspaces_do_not_leak(t *testing.T) {
 	}
 	l.elsewhere()
 	l.streams()
+	l.changes(l.a)
 	l.deliveries()
-	t.Logf("%d requests", l.sent)
+	t.Logf("%d requests, %d texts with the address of a link on a custom domain", l.sent, l.addressed)
+	if l.addressed < 100 {
+		t.Error("the test could not find the key of a link")
+	}
 	if l.sent < testkit.Size(1500, 3000) {
 		t.Errorf("only %d requests", l.sent)
 	}
@@ -254,15 +276,14 @@ func readRows(t testing.TB) (rows []row) {
 func (l *leakWorld) reads(here, there *marked, by string, caller option) {
 	l.t.Helper()
 	queries := l.openapi().parameters("query")
-	fill := func(s string) string {
-		return placeholder.ReplaceAllStringFunc(s, func(m string) string { return here.id(strings.Trim(m, "{}")) })
-	}
 	shown, turn := 0, 0
 	others := slices.DeleteFunc(slices.Sorted(maps.Keys(here.callers)), func(by string) bool { return by == "an administrator" })
 	for _, r := range readRows(l.t) {
-		path, fixed, _ := strings.Cut(fill(r.path), "?")
+		endpoint := r.endpoint()
+		r = r.fill(here.id)
+		path, fixed, _ := strings.Cut(r.path, "?")
 		variants := []string{fixed}
-		for _, name := range queries[r.endpoint()] {
+		for _, name := range queries[endpoint] {
 			turn++
 			asks := "an administrator"
 			if here == l.b {
@@ -271,18 +292,18 @@ func (l *leakWorld) reads(here, there *marked, by string, caller option) {
 			if by != testkit.Size(asks, by) {
 				continue
 			}
-			for _, value := range l.values(there, r.endpoint(), name, turn) {
+			for _, value := range l.values(there, endpoint, name, turn) {
 				variants = append(variants, strings.Trim(fixed+"&"+url.QueryEscape(name)+"="+url.QueryEscape(value), "&"))
 			}
 		}
 		for _, query := range variants {
-			got := l.ask(r.method, path+"?"+query, fill(r.body), caller)
+			got := l.ask(r.method, path+"?"+query, r.body, caller)
 			if got.StatusCode >= 500 {
 				l.t.Errorf("%s?%s by %s: %d %s", got.what, query, by, got.StatusCode, got.text)
 			}
 			if got.StatusCode != 400 && got.StatusCode != 404 { // an error may repeat the parameter
 				var echoed []string // the list of a user's workspaces shows both, because the user is a member of both
-				if r.endpoint() == "GET /api/workspaces" {
+				if endpoint == "GET /api/workspaces" {
 					echoed = there.secrets
 				}
 				l.clean(got, there, by, echoed...)
@@ -326,13 +347,13 @@ func (l *leakWorld) foreign(here, there *marked, by string, caller option) {
 			continue // the workspace in the path is the one that the request names
 		}
 		for _, foreign := range kinds { // each of them alone is there
-			got := l.replicas[l.sent%len(l.replicas)].send(r, func(kind string) string {
+			q := r.fill(func(kind string) string {
 				if kind == foreign {
 					return there.id(kind)
 				}
 				return here.id(kind)
-			}, caller)
-			l.sent++
+			})
+			got := l.ask(q.method, q.path, q.body, caller)
 			if got.StatusCode != 404 && got.StatusCode != 403 || got.StatusCode == 403 && (by == "the OWNER" || by == "an administrator") &&
 				r.who == "U" {
 				l.t.Errorf("%s %s with the other's %s by %s: %d %s", r.endpoint(), r.body, foreign, by, got.StatusCode, got.text)
@@ -396,11 +417,31 @@ func (l *leakWorld) streams() {
 		}
 		for _, m := range []*marked{l.a, l.b, l.a} { // the next event of a stream is never a click in the other workspace
 			l.clickIn(m, m.ids["url"])
-			slug := fmt.Sprintf("%s-%d", m.marker, m.links-1)
-			lw.next(fmt.Sprintf("replica %d", i), m.live, slug)
-			lw.next(fmt.Sprintf("replica %d, a key", i), m.liveKey, slug)
+			for what, events := range map[string]<-chan event{"a session": m.live, "a key": m.liveKey} {
+				data := lw.next(fmt.Sprintf("replica %d, %s", i, what), events, m.slugOf)
+				if l.internal("a stream", data); !m.addressed(data) {
+					l.t.Errorf("a stream does not show the address of the link: %s", data)
+				}
+			}
 		}
 	}
+}
+
+// addressed reports whether a text has the address of the link on the custom domain.
+func (m *marked) addressed(text string) bool {
+	return strings.Contains(text, `"domain":"`+m.host+`"`) && strings.Contains(text, `"shortUrl":"https://`+m.host+"/"+m.slugOf)
+}
+
+// announced reports whether webhooks got every event of the link on the custom domain, with its address.
+func (m *marked) announced(bodies []string) bool {
+	for _, event := range []string{"url.created", "url.updated", "url.deleted", "url.restored", "url.clicked"} {
+		if !slices.ContainsFunc(bodies, func(body string) bool {
+			return strings.Contains(body, `"event":"`+event+`"`) && m.addressed(body)
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // deliveries waits for the webhooks and checks their bodies.
@@ -413,9 +454,10 @@ func (l *leakWorld) deliveries() {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			bodies = slices.Clone(l.delivered["/"+here.marker])
-			return len(bodies) >= here.links+here.clicks
+			return len(bodies) >= here.links+here.clicks && (here == l.b || here.announced(bodies))
 		})
 		for _, body := range bodies {
+			l.internal("a delivery", body)
 			for _, secret := range there.secrets {
 				if strings.Contains(body, secret) {
 					l.t.Errorf("a delivery of %s shows %q: %s", here.marker, secret, body)
@@ -423,29 +465,4 @@ func (l *leakWorld) deliveries() {
 			}
 		}
 	}
-}
-
-// A user who has used up the rate limit in one workspace may go on in the other, and so may the keys of both.
-func TestWorkspaces_count_rates_apart(t *testing.T) {
-	st := usual(t)
-	const limit = 12
-	w := newWorld(t, st, func(w *world, cfg *api.Config, deps *api.Deps) {
-		complete(w, cfg, deps)
-	})
-	a, b := w.newSpace(), w.newSpace()
-	w.enlist(b, a.owner.id, "EDITOR")
-	key, _ := w.keyIn(a, a.owner.token, "")
-	limited := replica(w, st, func(w *world, cfg *api.Config, deps *api.Deps) {
-		complete(w, cfg, deps)
-		cfg.Limits.Default = limit
-	})
-	inA, inB := both(as(a.owner.token), within(a.id)), both(as(a.owner.token), within(b.id))
-	for range limit {
-		limited.do("GET", "/api/urls", "", inA).want(200)
-	}
-	limited.do("GET", "/api/urls", "", inA).want(429)
-	limited.do("GET", "/api/urls", "", as(key)).want(429) // the same user in the same workspace
-	limited.do("GET", "/api/urls", "", inB).want(200)
-	limited.do("GET", "/api/urls", "", as(a.owner.token)).want(200)
-	limited.do("GET", "/api/urls", "", both(as(b.owner.token), within(b.id))).want(200)
 }

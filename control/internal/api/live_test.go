@@ -40,7 +40,7 @@ func newLiveWorld(t *testing.T, st *store.Store, cfg live.Config) *liveWorld {
 		deps.Live = feed
 	})
 	w.in = ingest.New(ingest.Config{Stored: []func([]analytics.Row){feed.Stored}}, st, clicks, nil)
-	w.stop = runs(t, feed.Run)
+	w.stop = testkit.Run(t, feed.Run)
 	server := httptest.NewServer(w.server.Handler())
 	t.Cleanup(server.Close)
 	t.Cleanup(w.stop) // before the server, which waits until all streams have ended
@@ -94,8 +94,8 @@ func (w *liveWorld) listenAs(query string, caller option) (events <-chan event, 
 	return out, cancel
 }
 
-// next waits for an event about a link.
-func (w *liveWorld) next(what string, events <-chan event, slug string) {
+// next waits for an event about a link, and returns its data.
+func (w *liveWorld) next(what string, events <-chan event, slug string) (data string) {
 	w.t.Helper()
 	testkit.Eventually(w.t, what+": a click of "+slug, func() bool {
 		select {
@@ -104,11 +104,13 @@ func (w *liveWorld) next(what string, events <-chan event, slug string) {
 			if !open || json.Unmarshal([]byte(e.data), &c) != nil || c.Slug != slug || c.URLID == "" || e.id == "" || c.Browser == "" {
 				w.t.Fatalf("%s: %v %+v, want a click of %s", what, open, e, slug)
 			}
+			data = e.data
 			return true
 		default:
 			return false
 		}
 	})
+	return data
 }
 
 func (w *liveWorld) quiet(what string, events <-chan event) {
@@ -140,6 +142,17 @@ func (w *liveWorld) now(id string, bots bool) {
 		change = nil
 	}
 	w.click(id, time.Now().UTC().Format(time.RFC3339), 1, change)
+}
+
+func TestLive_sends_clicks_as_they_are_stored(t *testing.T) {
+	followsClicks(newLiveWorld(t, usual(t), live.Config{}))
+}
+
+func TestLive_sends_clicks_that_other_processes_store(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		followsClicks(newLiveWorld(t, st, live.Config{Poll: 10 * time.Millisecond}))
+	})
 }
 
 func followsClicks(w *liveWorld) {
@@ -174,17 +187,6 @@ func followsClicks(w *liveWorld) {
 	w.do("GET", api.LivePath+"?urlId="+store.NewID(), "", as(w.root)).want(404)
 	w.do("GET", api.LivePath+"?scope=x&includeBots=2", "", as(w.ann)).wantField("scope", "includeBots")
 	w.do("GET", api.LivePath, "").want(401)
-}
-
-func TestLive_sends_clicks_as_they_are_stored(t *testing.T) {
-	followsClicks(newLiveWorld(t, usual(t), live.Config{}))
-}
-
-func TestLive_sends_clicks_that_other_processes_store(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		followsClicks(newLiveWorld(t, st, live.Config{Poll: 10 * time.Millisecond}))
-	})
 }
 
 // A reader that connects again continues after its last event, by the header that browsers send, or by the query.
@@ -237,6 +239,22 @@ func TestLive_ends(t *testing.T) {
 	w.do("GET", api.LivePath, "", as(w.root)).want(503)
 }
 
+func TestLive_is_documented(t *testing.T) {
+	t.Parallel()
+	w := newLiveWorld(t, storetest.Open(t), live.Config{})
+	doc := w.do("GET", "/api/openapi.json", "").want(200)
+	op, _ := doc.at("paths").(map[string]any)[api.LivePath].(map[string]any)["get"].(map[string]any)
+	responses, _ := op["responses"].(map[string]any)
+	for _, status := range []string{"200", "400", "401", "429", "503"} {
+		if responses[status] == nil {
+			t.Errorf("no response %s in %v", status, op)
+		}
+	}
+	if text, _ := op["description"].(string); !strings.Contains(text, "dropped") {
+		t.Errorf("description: %q", text)
+	}
+}
+
 // The stream of an API key ends when the key is rotated, but not while the key may be used from the address.
 func TestLive_ends_with_the_key(t *testing.T) {
 	w := newLiveWorld(t, usual(t), live.Config{PerUser: 3})
@@ -253,21 +271,5 @@ func TestLive_ends_with_the_key(t *testing.T) {
 		}
 		w.do("POST", "/api/api-keys/"+id+"/rotate", "", as(w.ann)).want(200)
 		w.ends("after the rotation", streams[i])
-	}
-}
-
-func TestLive_is_documented(t *testing.T) {
-	t.Parallel()
-	w := newLiveWorld(t, storetest.Open(t), live.Config{})
-	doc := w.do("GET", "/api/openapi.json", "").want(200)
-	op, _ := doc.at("paths").(map[string]any)[api.LivePath].(map[string]any)["get"].(map[string]any)
-	responses, _ := op["responses"].(map[string]any)
-	for _, status := range []string{"200", "400", "401", "429", "503"} {
-		if responses[status] == nil {
-			t.Errorf("no response %s in %v", status, op)
-		}
-	}
-	if text, _ := op["description"].(string); !strings.Contains(text, "dropped") {
-		t.Errorf("description: %q", text)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -37,7 +38,17 @@ func (m *maker) hook(options ...option) string {
 
 // active reports whether a webhook of the team is active.
 func (m *maker) active(id string) bool {
-	return m.do("GET", "/api/webhooks/"+id, "", as(m.root)).want(200).at("isActive") == true
+	r := m.do("GET", "/api/webhooks/"+id, "", as(m.root)).want(200)
+	if r.at("isActive") == true {
+		r.shows("pauseReason", nil)
+	}
+	return r.at("isActive") == true
+}
+
+// paused fails the test unless the service has paused a webhook for a reason, or a person has disabled it if the reason is nil.
+func (m *maker) paused(id string, reason any) {
+	m.t.Helper()
+	m.do("GET", "/api/webhooks/"+id, "", as(m.root)).want(200).shows("isActive", false, "pauseReason", reason)
 }
 
 // delivers reports whether a new link of a workspace leads to a delivery.
@@ -71,15 +82,21 @@ var outlives = map[[2]string]func(m *maker){
 		m.do("GET", "/api/api-keys/"+id, "", as(m.root)).want(404)
 	},
 	{"Webhooks of a member", "the member leaves the workspace"}: func(m *maker) {
-		id := m.hook(as(m.bob), within(m.team))
+		id, disabled := m.hook(as(m.bob), within(m.team)), m.hook(as(m.bob), within(m.team))
+		m.do("PUT", "/api/webhooks/"+disabled, `{"isActive":false}`, as(m.bob), within(m.team)).want(200)
 		m.must("it delivers before", m.delivers(m.ann, within(m.team)))
 		m.leaves()
-		m.must("it is paused", !m.active(id) && !m.delivers(m.ann, within(m.team)))
+		m.paused(id, "MEMBER_REMOVED")
+		m.paused(disabled, nil)
+		m.must("it delivers nothing", !m.delivers(m.ann, within(m.team)))
 		if _, newest := m.rowsOf("WEBHOOK_UPDATED"); !strings.Contains(newest, `"MEMBER_REMOVED"`) {
 			m.t.Error(newest)
 		}
+		m.do("PUT", "/api/webhooks/"+id, `{"name":"n","isActive":false}`, as(m.ann), within(m.team)).want(200)
+		m.paused(id, "MEMBER_REMOVED")
 		m.do("PUT", "/api/webhooks/"+id, `{"isActive":true}`, as(m.ann), within(m.team)).want(200)
-		m.must("an OWNER can turn it on", m.delivers(m.ann, within(m.team)))
+		m.must("an OWNER can turn it on", m.active(id) && m.delivers(m.ann, within(m.team)))
+		m.do("PUT", "/api/webhooks/"+id, `{"isActive":false}`, as(m.ann), within(m.team)).want(200).shows("pauseReason", nil)
 	},
 	{"Invitations", "the inviter leaves, loses the role ADMIN, or is deactivated"}: func(m *maker) {
 		_, token := m.invite(m.team, "zoe@example.com", "EDITOR", m.bob)
@@ -122,6 +139,10 @@ var outlives = map[[2]string]func(m *maker){
 		key, _ := m.makeKey(m.bob, "")
 		m.do("POST", "/api/users/"+m.bobID+"/reset-password", `{"newPassword":"`+password+`"}`, as(m.root)).want(200)
 		m.do("GET", "/api/urls", "", key).want(401)
+		if _, newest := m.rowsOf("PASSWORD_CHANGED"); !strings.Contains(newest, `"revokedApiKeys":1`) ||
+			!strings.Contains(newest, `"reset":true`) {
+			m.t.Error(newest)
+		}
 		token, _ := m.signIn(otherMail)
 		key, _ = m.makeKey(token, "")
 		m.deleted()
@@ -145,7 +166,8 @@ var outlives = map[[2]string]func(m *maker){
 		hook := m.hook(as(m.bob), within(m.team))
 		m.deleted()
 		m.do("GET", "/api/urls/"+id, "", as(m.ann), within(m.team)).want(200).shows("userId", m.annID, "status", "ACTIVE")
-		m.do("GET", "/api/webhooks/"+hook, "", as(m.ann), within(m.team)).want(200).shows("userId", m.annID, "isActive", false)
+		m.do("GET", "/api/webhooks/"+hook, "", as(m.ann), within(m.team)).want(200).shows("userId", m.annID)
+		m.paused(hook, "USER_DELETED")
 	},
 	{"API keys, webhooks and invitations made in a session", "the session ends"}: func(m *maker) {
 		key, _ := m.makeKey(m.bob, "", within(m.team))
@@ -203,7 +225,8 @@ var outlives = map[[2]string]func(m *maker){
 		keyID, hook = made()
 		m.exec(`UPDATE invitations SET made_by_key = ? WHERE state = 'PENDING'`, keyID)
 		m.do("DELETE", "/api/api-keys/"+keyID+"?endMade=true", "", as(m.bob), within(m.team)).want(204)
-		m.must("the webhook is paused", !m.active(hook))
+		m.leaves() // the first reason stays
+		m.paused(hook, "API_KEY_DELETED")
 		m.accept(ended, newcomer).want(410)
 	},
 	{"Everything else made with a key", "the key is deleted"}: func(m *maker) {
@@ -270,4 +293,135 @@ func TestOutlives_table(t *testing.T) {
 			check(m)
 		})
 	}
+}
+
+// counts are what a refused deletion would lose.
+func (r *reply) counts(workspaces, links, bundles int) {
+	r.w.t.Helper()
+	r.want(409)
+	if r.num("counts.workspaces") != float64(workspaces) || r.num("counts.links") != float64(links) ||
+		r.num("counts.bundles") != float64(bundles) {
+		r.w.t.Fatalf("%s: want %d workspaces, %d links, %d bundles: %s", r.what, workspaces, links, bundles, r.text)
+	}
+}
+
+func TestDeleteUser(t *testing.T) {
+	eachWith(t, teams, func(t *testing.T, w *world) {
+		link := func(slug string, o ...option) string {
+			t.Helper()
+			return w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/","customSlug":"`+slug+`"}`, o...).want(201).str("id")
+		}
+		root := as(w.root)
+		del := func(id, query string) *reply { t.Helper(); return w.do("DELETE", "/api/users/"+id+query, "", root) }
+
+		// ann alone owns Lost, shares Stays with bob, and owns Empty.
+		lost, stays, empty := w.newTeam("Lost"), w.newTeam("Stays"), w.newTeam("Empty")
+		w.join(stays, w.bobID, "OWNER")
+		w.join(lost, w.bobID, "EDITOR")
+		link("personal", as(w.ann))
+		moved := link("lost", as(w.ann), within(lost))
+		handed := link("stays", as(w.ann), within(stays))
+		bundle := w.do("POST", "/api/bundles", fmt.Sprintf(`{"name":"B","urlIds":[%q]}`, moved), as(w.ann), within(lost)).
+			want(201).str("id")
+		hook := w.do("POST", "/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.clicked"]}`, as(w.ann),
+			within(stays)).
+			want(201).str("id")
+		goneHook := w.do("POST", "/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.clicked"]}`, as(w.ann),
+			within(lost)).
+			want(201).str("id")
+		key := w.do("POST", "/api/api-keys", `{"name":"K"}`, as(w.ann), within(stays)).want(201).str("key")
+
+		before := w.trace()
+		del(w.annID, "").counts(2, 2, 1)
+		del(w.annID, "?deleteLinks=false").counts(2, 2, 1)
+		del(w.annID, "?deleteLinks=true&transferTo="+stays).wantField("transferTo")
+		del(w.annID, "?transferTo="+lost).wantField("transferTo")
+		del(w.annID, "?transferTo="+w.annID).wantField("transferTo")
+		del(w.annID, "?transferTo="+store.NewID()).want(404)
+		del(w.annID, "?transferTo=no%20slug").want(404)
+		del(w.annID, "?deleteLinks=maybe").wantField("deleteLinks")
+		del(w.rootID, "").want(400)
+		del(store.NewID(), "").want(404)
+		if w.trace() != before {
+			t.Error("a refused deletion changed something")
+		}
+		rows := w.do("GET", "/api/audit-logs", "", root).want(200).num("total")
+
+		del(w.annID, "?transferTo=stays").want(200).has("", "message")
+		w.do("GET", "/api/urls", "", as(w.ann)).want(401)
+		w.do("GET", "/api/urls", "", as(key)).want(401)
+		bob := []option{as(w.bob), within(stays)}
+		for _, id := range []string{moved, handed} {
+			w.do("GET", "/api/urls/"+id, "", bob...).want(200).shows("userId", w.bobID)
+		}
+		w.do("GET", "/api/urls", "", bob...).want(200).shows("total", 3)
+		w.do("GET", "/api/bundles/"+bundle, "", bob...).want(200).shows("urls.0.id", moved)
+		w.do("GET", "/api/webhooks/"+hook, "", bob...).want(200)
+		w.do("GET", "/api/webhooks/"+goneHook, "", root).want(404)
+		for _, id := range []string{lost, empty, w.annID} {
+			w.do("GET", "/api/workspaces/"+id, "", root).want(404)
+		}
+		if w.do("GET", "/api/audit-logs", "", root).want(200).num("total") <= rows {
+			t.Error("audit rows are gone")
+		}
+		w.do("GET", "/api/audit-logs?action=USER_DELETED", "", root).want(200).shows("total", 1).says(userMail)
+
+		// bob: links are deleted. An account without links just goes.
+		w.do("DELETE", "/api/users/"+w.bobID, "", root).counts(1, 3, 1)
+		del(w.bobID, "?deleteLinks=true").want(200)
+		w.do("GET", "/api/urls/"+moved, "", root).want(404)
+		link("stays", root) // the slug is free again
+		// The trash of a workspace that was deleted is the administrators'. They restore links into their own workspace.
+		w.do("GET", "/api/urls?status=DELETED", "", root).want(200).shows("total", 3)
+		w.do("POST", "/api/urls/"+handed+"/restore", `{}`, root).want(409)
+		w.do("POST", "/api/urls/"+handed+"/restore", `{"slug":"stays-2"}`, root).want(200).
+			shows("workspaceId", w.rootID, "userId", w.rootID)
+		del(w.person("USER").id, "").want(200)
+	})
+}
+
+func TestDeleteWorkspace(t *testing.T) {
+	eachWith(t, teams, func(t *testing.T, w *world) {
+		from, to, other := w.newTeam("From"), w.newTeam("Into"), w.do("POST", "/api/workspaces", `{"name":"Bob's"}`, as(w.bob)).
+			want(201).str("id")
+		id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/"}`, as(w.ann), within(from)).want(201).str("id")
+		del := func(query string) *reply {
+			t.Helper()
+			return w.do("DELETE", "/api/workspaces/"+from+query, "", as(w.ann))
+		}
+		del("").counts(1, 1, 0)
+		del("?transferTo=" + from).wantField("transferTo")
+		del("?transferTo=" + other).want(404)
+		w.join(other, w.annID, "VIEWER")
+		del("?transferTo=" + other).want(403)
+		del("?transferTo=into&deleteLinks=true").wantField("transferTo")
+		del("?transferTo=into").want(204)
+		w.do("GET", "/api/urls/"+id, "", as(w.ann), within(to)).want(200)
+		w.do("GET", "/api/workspaces/"+from, "", as(w.ann)).want(404)
+		w.do("DELETE", "/api/workspaces/"+to+"?deleteLinks=true", "", as(w.ann)).want(204)
+		w.do("GET", "/api/urls/"+id, "", as(w.root)).want(404)
+	})
+}
+
+// A user with many links is deleted, and the links are moved or deleted, without a time-out.
+func TestDeleteUser_with_many_links(t *testing.T) {
+	const links = 11_000 // more than one transaction takes
+	w := small(t, teams)
+	numbers := `generate_series(CAST(? AS INTEGER), CAST(? AS INTEGER)) AS n`
+	if !w.store.Shared() {
+		numbers = `(WITH RECURSIVE c (n) AS (SELECT ? UNION ALL SELECT n + 1 FROM c WHERE n < ?) SELECT n FROM c) AS n`
+	}
+	for _, who := range []string{w.annID, w.bobID} {
+		for from := 0; from < links; from += 5000 {
+			w.exec(`INSERT INTO urls (id, user_id, workspace_num, slug, original_url, search_text, created_at, updated_at)
+						SELECT CAST(? AS TEXT) || '-' || n, CAST(? AS TEXT), (SELECT num FROM users
+						WHERE id = ?), 's-' || CAST(? AS TEXT) || n, 'https://example.com/', '', 1, 1 FROM `+numbers,
+				who, who, who, who, from+1, min(from+5000, links))
+		}
+	}
+	w.do("DELETE", "/api/users/"+w.annID, "", as(w.root)).counts(1, links, 0)
+	w.do("DELETE", "/api/users/"+w.annID+"?transferTo="+w.bobID, "", as(w.root)).want(200)
+	w.do("DELETE", "/api/users/"+w.bobID, "", as(w.root)).counts(1, 2*links, 0)
+	w.do("DELETE", "/api/users/"+w.bobID+"?deleteLinks=true", "", as(w.root)).want(200)
+	w.counts(0, `SELECT count(*) FROM urls`)
 }

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"net/url"
 	"strings"
@@ -38,15 +37,12 @@ func withMail(server *mailtest.Server) func(*world, *api.Config, *api.Deps) {
 			Secrets: [][]byte{bytes.Repeat([]byte("s"), 32)}, NewDevice: accounts.NoticeOfDevices(d.Mail, baseURL), Logger: cfg.Logger,
 		}, w.store, passwords)
 		w.ok(err)
-		w.runs(d.Auth)
+		testkit.Run(w.t, d.Auth.Run)
 		d.Accounts, err = accounts.New(accounts.Config{
 			EncryptionKeys: keys, PasswordSignInOff: d.Settings.EnforcesSSO, Mail: d.Mail, Console: baseURL, Now: w.clock.now,
 		}, w.store, d.Auth, passwords)
 		w.ok(err)
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan struct{})
-		go func() { defer close(done); _ = d.Mail.Run(ctx) }()
-		w.t.Cleanup(func() { cancel(); <-done })
+		testkit.Run(w.t, d.Mail.Run)
 	}
 }
 

@@ -73,8 +73,9 @@ func TestVariants(t *testing.T) {
 	w.do("POST", all, `{"name":"C","targetUrl":"https://c.example"}`, as(w.ann)).want(201)
 	w.switches(id, true, false)
 
-	c := all + "/" + w.do("GET", all, "", as(w.ann)).str("variants.0.id")
-	other := "/api/urls/" + w.create("other") + "/variants"
+	c, other := all+"/"+w.do("GET", all, "", as(w.ann)).str("variants.0.id"), w.create("other")
+	rules := "/api/urls/" + id + "/routing-rules"
+	rule := rules + "/" + w.do("POST", rules, ruleBody("R", formA), as(w.ann)).want(201).str("id")
 	w.unchanged("a refused request", func() {
 		for body, fields := range map[string][]string{
 			`{}`: {"name", "targetUrl"}, `{"name":"","targetUrl":""}`: {"name", "targetUrl"},
@@ -91,17 +92,10 @@ func TestVariants(t *testing.T) {
 			`{"clickCount":9}`: "clickCount"} {
 			w.do("PUT", c, body, as(w.ann)).wantField(field)
 		}
-		for _, path := range []string{c, all + "/unknown", strings.Replace(c, all, other, 1)} {
-			for _, method := range []string{"GET", "PUT", "DELETE"} {
-				token := w.ann
-				if path == c {
-					token = w.bob
-				}
-				w.do(method, path, "", as(token)).want(404)
-			}
+		for _, method := range []string{"GET", "PUT", "DELETE"} { // below another link
+			w.do(method, strings.Replace(c, id, other, 1), "", as(w.ann)).want(404)
+			w.do(method, strings.Replace(rule, id, other, 1), "", as(w.ann)).want(404)
 		}
-		w.do("GET", all, "", as(w.bob)).want(404)
-		w.do("POST", all, `{"name":"x","targetUrl":"https://x.example"}`, as(w.bob)).want(404)
 	})
 	w.do("POST", all, `{"name":"`+strings.Repeat("ü", 100)+`","targetUrl":"https://x.example","weight":1e2}`, as(w.root)).want(201)
 }
@@ -167,7 +161,6 @@ func TestRoutingRules(t *testing.T) {
 			`{"defaultUrl":"https://sho.rt/x"}`: "defaultUrl", `{"x":1}`: "x"} {
 			w.do("PATCH", all+"/settings", body, as(w.ann)).wantField(field)
 		}
-		w.do("PATCH", all+"/settings", `{"isSmartRouting":false}`, as(w.bob)).want(404)
 		w.do("PATCH", all+"/settings", ``, as(w.ann)).want(200)
 	})
 	list := w.do("GET", all, "", as(w.ann)).want(200)
@@ -185,29 +178,15 @@ func TestRoutingRules_refuse(t *testing.T) {
 	id := w.create("abc")
 	all := "/api/urls/" + id + "/routing-rules"
 	one := all + "/" + w.do("POST", all, ruleBody("first", formA), as(w.ann)).want(201).str("id")
-	leaf := `{"type":"country","operator":"equals","value":"DE"}`
-	group := func(leaves string) string { return `{"operator":"AND","conditions":[` + leaves + `]}` }
-	deep := func(n int) string {
-		return strings.Repeat(`{"operator":"AND","conditions":[`, n) + leaf + strings.Repeat(`]}`, n)
-	}
 	w.unchanged("a refused rule", func() {
-		for conditions, field := range map[string]string{
-			`null`: "conditions", `""`: "conditions", `5`: "conditions", `[]`: "conditions", `{}`: "conditions.conditions",
-			group(``): "conditions.conditions", `{"logicalOperator":"AND","items":[]}`: "conditions.items",
-			`{"operator":"XOR","conditions":[` + leaf + `]}`: "conditions.operator", group(`5`): "conditions.conditions.0",
-			group(`{"type":"x","operator":"equals","value":"y"}`):                 "conditions.conditions.0.type",
-			group(leaf + `,{"type":"country","operator":"between","value":"DE"}`): "conditions.conditions.1.operator",
-			group(`{"type":"country","operator":"equals"}`):                       "conditions.conditions.0.value",
-			`{"logicalOperator":"AND","items":[` + leaf + `,` + leaf +
-				`,{"type":"time","operator":"before","value":"25:00"}]}`: "conditions.items.2.value",
-			group(strings.Repeat(leaf+",", 100) + leaf):                                               "conditions",
-			group(`{"type":"city","operator":"contains","value":"` + strings.Repeat("x", 600) + `"}`): "conditions.conditions.0.value",
+		for conditions, field := range map[string]string{ // package rule has all problems and limits
+			`null`: "conditions", `{}`: "conditions.conditions",
+			`{"operator":"AND","conditions":[{"type":"x","operator":"equals","value":"y"}]}`:          "conditions.conditions.0.type",
+			`{"logicalOperator":"AND","items":[{"type":"time","operator":"before","value":"25:00"}]}`: "conditions.items.0.value",
 		} {
 			w.do("POST", all, ruleBody("x", conditions), as(w.ann)).wantField(field)
 			w.do("PUT", one, `{"conditions":`+conditions+`}`, as(w.ann)).wantField(field)
 		}
-		w.do("POST", all, ruleBody("x", deep(9)), as(w.ann)).want(400)
-		w.do("POST", all, ruleBody("x", deep(40)), as(w.ann)).want(400)
 		for body, fields := range map[string][]string{
 			`{}`: {"name", "targetUrl", "conditions"}, `{"name":"","targetUrl":"","conditions":{}}`: {"name", "targetUrl",
 				"conditions.conditions"},
@@ -219,18 +198,8 @@ func TestRoutingRules_refuse(t *testing.T) {
 		} {
 			w.do("POST", all, body, as(w.ann)).wantField(fields...)
 		}
-		other := "/api/urls/" + id + "0/routing-rules"
-		for _, method := range []string{"GET", "PUT", "DELETE"} {
-			w.do(method, one, "", as(w.bob)).want(404)
-			w.do(method, all+"/unknown", "", as(w.ann)).want(404)
-			w.do(method, strings.Replace(one, all, other, 1), "", as(w.ann)).want(404)
-		}
-		w.do("GET", all, "", as(w.bob)).want(404)
-		w.do("POST", all, ruleBody("x", formA), as(w.bob)).want(404)
 	})
-	w.do("POST", all, ruleBody("deep enough", deep(8)), as(w.ann)).want(201)
-	w.do("POST", all, ruleBody("big enough", group(strings.Repeat(leaf+",", 99)+leaf)), as(w.ann)).want(201)
-	for i := range 97 {
+	for i := range 99 {
 		w.do("POST", all, ruleBody(fmt.Sprint(i), formB), as(w.root)).want(201)
 	}
 	w.unchanged("one rule too many", func() { w.do("POST", all, ruleBody("101", formB), as(w.ann)).want(400) })
@@ -273,7 +242,5 @@ func TestRoutingTemplates(t *testing.T) {
 		} {
 			w.do("POST", path, body, as(w.ann)).wantField(field)
 		}
-		w.do("POST", path, `{"templateKey":"MOBILE_ONLY","targetUrl":"https://x.example"}`, as(w.bob)).want(404)
 	})
-	w.do("GET", "/api/routing-templates", "").want(401)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/platform/idptest"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
 var ann = idptest.Person{Subject: "ann-1", Email: "ANN@example.com", Verified: true, Name: "Ann"}
@@ -59,26 +60,14 @@ func TestProviders(t *testing.T) {
 	w.do("POST", path, strings.Replace(providerJSON("off", "https://id.example.com", "x"), "{", `{"isActive":false,`, 1),
 		as(w.root)).want(201)
 
-	if r := w.do("GET", path, "", as(w.root)).want(200).has("0", names...); len(r.list()) != 2 || r.str("0.slug") != "off" ||
-		r.str("1.slug") != "corp" {
-		t.Fatal(r.text)
-	}
+	w.do("GET", path, "", as(w.root)).want(200).has("0", names...).shows("0.slug", "off", "1.slug", "corp", "2", nil)
 	w.do("GET", path+"/corp", "", as(w.root)).want(200).has("", names...)
 	r := w.do("GET", "/api/auth/sso", "").want(200).has("0", "slug", "name")
 	if len(r.list()) != 1 || r.str("0.slug") != "corp" || strings.Contains(r.text, "id.example.com") {
 		t.Fatal(r.text)
 	}
 
-	for _, e := range [][2]string{{"GET", path}, {"POST", path}, {"GET", path + "/corp"}, {"PUT", path + "/corp"},
-		{"DELETE", path + "/corp"},
-		{"GET", "/api/users/" + w.annID + "/oidc-accounts"}, {"DELETE", "/api/users/" + w.annID + "/oidc-accounts/x"}} {
-		w.do(e[0], e[1], "").want(401)
-		w.do(e[0], e[1], "", as(w.ann)).want(403)
-	}
 	w.do("DELETE", path+"/corp", "", as(w.root)).want(204)
-	for _, method := range []string{"GET", "PUT", "DELETE"} {
-		w.do(method, path+"/corp", "", as(w.root)).want(404)
-	}
 	for action, want := range map[string]int{"OIDC_PROVIDER_CREATED": 2, "OIDC_PROVIDER_UPDATED": 2, "OIDC_PROVIDER_DELETED": 1} {
 		if n, newest := w.rowsOf(action); n != want || strings.Contains(newest, "v1.") {
 			t.Errorf("%s: %d rows, newest %s", action, n, newest)
@@ -131,9 +120,7 @@ func TestSSO_links_by_verified_email_then_by_subject(t *testing.T) {
 		t.Fatalf("signed in as %s, not bob", id)
 	}
 	w.do("DELETE", "/api/admin/oidc-providers/corp", "", as(w.root)).want(204)
-	if r := w.do("GET", "/api/users/"+w.bobID+"/oidc-accounts", "", as(w.root)).want(200); len(r.list()) != 0 {
-		t.Fatal(r.text)
-	}
+	w.do("GET", "/api/users/"+w.bobID+"/oidc-accounts", "", as(w.root)).want(200).is("[]")
 	for action, want := range map[string]int{"SSO_LOGIN": 3, "SSO_LOGIN_FAILED": 1, "OIDC_ACCOUNT_LINKED": 2, "OIDC_ACCOUNT_UNLINKED": 1,
 		"OIDC_PROVIDER_DELETED": 1} {
 		if n, _ := w.rowsOf(action); n != want {
@@ -146,7 +133,8 @@ func TestSSO_links_by_verified_email_then_by_subject(t *testing.T) {
 }
 
 func TestSSO_rejects_invalid_responses(t *testing.T) {
-	t.Parallel()
+	w := small(t, withSSO(nil))
+	failures := 0
 	for fault, code := range map[idptest.Fault]string{
 		idptest.WrongIssuer: "invalid_token", idptest.WrongAudience: "invalid_token", idptest.OtherParty: "invalid_token",
 		idptest.NoParty: "invalid_token", idptest.WrongNonce: "invalid_token", idptest.NoNonce: "invalid_token",
@@ -155,55 +143,73 @@ func TestSSO_rejects_invalid_responses(t *testing.T) {
 		idptest.NoToken: "invalid_token", idptest.OtherPerson: "invalid_token", idptest.TokenRefused: "provider_error",
 		idptest.TokenBroken: "provider_unavailable", idptest.Denied: "access_denied",
 	} {
-		t.Run(string(fault), func(t *testing.T) {
-			w := small(t, withSSO(nil))
-			p := startIDP(t, ann)
-			p.Fail(fault)
-			w.add("corp", p)
-			trip := w.leave("corp", "")
-			trip.arrive().failed(code)
-			n, newest := w.rowsOf("SSO_LOGIN_FAILED")
-			if n != 1 || !strings.Contains(newest, code) || !strings.Contains(w.logs.String(), `"code":"`+code+`"`) {
-				t.Fatalf("%d rows in the audit log: %s, log %s", n, newest, w.logs)
-			}
-			if spent := trip.back.Query().Get("code"); spent != "" &&
-				(strings.Contains(newest, spent) || strings.Contains(w.logs.String(), spent)) {
-				t.Error("the code is in a log")
-			}
-			if strings.Contains(w.logs.String()+newest, "eyJ") || strings.Contains(w.logs.String(), idptest.ClientSecret) {
-				t.Error("a token or a secret is in a log")
-			}
-			p.Fail(idptest.None)
-			w.clock.advance(time.Minute) // past the breaker
-			w.signOn("corp").entered("/")
-		})
+		t.Log(fault)
+		before := len(w.logs.String())
+		p, slug := w.faulty(fault)
+		trip := w.leave(slug, "")
+		trip.arrive().failed(code)
+		failures++
+		n, newest := w.rowsOf("SSO_LOGIN_FAILED")
+		logged := w.logs.String()[before:]
+		if n != failures || !strings.Contains(newest, code) || !strings.Contains(logged, `"code":"`+code+`"`) {
+			t.Fatalf("%d rows in the audit log: %s, log %s", n, newest, logged)
+		}
+		if spent := trip.back.Query().Get("code"); spent != "" && strings.Contains(newest+logged, spent) {
+			t.Error("the code is in a log")
+		}
+		if strings.Contains(logged+newest, "eyJ") || strings.Contains(logged, idptest.ClientSecret) {
+			t.Error("a token or a secret is in a log")
+		}
+		w.recovers(p, slug, time.Minute) // past the breaker
 	}
+}
+
+func TestSSO_rejects_invalid_metadata(t *testing.T) {
+	w := small(t, withSSO(func(c *sso.Config) { c.Timeout = 500 * time.Millisecond }))
 	for _, fault := range []idptest.Fault{idptest.OtherIssuer, idptest.InsecureKeys, idptest.Huge, idptest.Slow} {
-		t.Run(string(fault), func(t *testing.T) {
-			w := small(t, withSSO(func(c *sso.Config) { c.Timeout = 500 * time.Millisecond }))
-			p := startIDP(t, ann)
-			p.Fail(fault)
-			w.add("corp", p)
-			w.do("GET", "/api/auth/sso/corp/login", "").failed("provider_unavailable")
-			w.do("GET", "/api/auth/sso/corp/login", "").failed("provider_unavailable")
-			if n := p.Asked("discovery"); n != 1 {
-				t.Errorf("%d immediate requests", n)
-			}
-			w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200)
-			p.Fail(idptest.None)
-			w.clock.advance(20 * time.Second)
-			w.signOn("corp").entered("/")
-		})
+		t.Log(fault)
+		p, slug := w.faulty(fault)
+		w.do("GET", "/api/auth/sso/"+slug+"/login", "").failed("provider_unavailable")
+		w.do("GET", "/api/auth/sso/"+slug+"/login", "").failed("provider_unavailable")
+		if n := p.Asked("discovery"); n != 1 {
+			t.Errorf("%d immediate requests", n)
+		}
+		w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200)
+		w.recovers(p, slug, 20*time.Second)
 	}
+}
+
+// faulty adds a provider that has a fault.
+func (w *world) faulty(fault idptest.Fault) (p *idp, slug string) {
+	w.t.Helper()
+	p, slug = startIDP(w.t, ann), strings.ReplaceAll(string(fault), "_", "-")
+	p.Fail(fault)
+	w.add(slug, p)
+	return p, slug
+}
+
+// recovers checks that people can sign in some time after a provider's fault.
+func (w *world) recovers(p *idp, slug string, after time.Duration) {
+	w.t.Helper()
+	p.Fail(idptest.None)
+	w.clock.advance(after)
+	w.signOn(slug).entered("/")
+	w.clock.offset.Store(0) // for the next provider's tokens
 }
 
 func TestSSO_people(t *testing.T) {
 	t.Parallel()
+	worlds := map[bool]*world{}
+	for _, provision := range []bool{false, true} {
+		w := newWorld(t, storetest.Open(t), withSSO(func(cfg *sso.Config) { cfg.AutoProvision = provision }))
+		w.do("POST", "/api/users", `{"email":"kate@example.com","password":"`+password+`"}`, as(w.root)).want(201)
+		worlds[provision] = w
+	}
 	for name, c := range map[string]struct {
 		who       idptest.Person
 		fault     idptest.Fault
 		provision bool
-		want      string // an error code, or the user who is signed in
+		want      string // an error code, "ann", who is signed in, or "new"
 	}{
 		"verified":                       {who: ann, want: "ann"},
 		"verified as text":               {who: idptest.Person{Subject: "1", Email: userMail, Verified: "true"}, want: "ann"},
@@ -221,7 +227,7 @@ func TestSSO_people(t *testing.T) {
 			want: "no_account"},
 		"provisioned": {who: idptest.Person{Subject: "1", Email: "eve@example.com", Verified: true, Name: "Eve"},
 			provision: true, want: "new"},
-		"provisioned but not verified": {who: idptest.Person{Subject: "1", Email: "eve@example.com", Name: "Eve"}, provision: true,
+		"provisioned but not verified": {who: idptest.Person{Subject: "1", Email: "zoe@example.com", Name: "Zoe"}, provision: true,
 			want: "email_not_verified"},
 		"provisioned with a bad email": {who: idptest.Person{Subject: "1", Email: "e\x00ve@example.com", Verified: true}, provision: true,
 			want: "email_not_verified"},
@@ -230,31 +236,29 @@ func TestSSO_people(t *testing.T) {
 		"long subject": {who: idptest.Person{Subject: strings.Repeat("x", 256), Email: userMail, Verified: true},
 			want: "invalid_token"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			w := small(t, withSSO(func(cfg *sso.Config) { cfg.AutoProvision = c.provision }))
-			w.do("POST", "/api/users", `{"email":"kate@example.com","password":"`+password+`"}`, as(w.root)).want(201)
-			p := startIDP(t, c.who)
-			p.Fail(c.fault)
-			w.add("corp", p)
-			ids := map[string]string{"ann": w.annID, "root": w.rootID}
-			switch want, known := ids[c.want]; {
-			case known:
-				if id := w.signOn("corp").entered("/"); id != want {
-					t.Fatalf("signed in as %s", id)
-				}
-			case c.want == "new":
-				r := w.signOn("corp")
-				id := r.entered("/")
-				w.do("GET", "/api/users/"+id, "", as(w.root)).want(200).shows("email", c.who.Email, "name", "Eve", "role", "USER")
-				w.do("POST", "/api/auth/login", login(c.who.Email, "", "")).want(400)
-				w.do("POST", "/api/auth/login", login(c.who.Email, "x", "")).want(401)
-				if again := w.signOn("corp").entered("/"); again != id {
-					t.Fatal("the second sign-in created another user")
-				}
-			default:
-				w.signOn("corp").failed(c.want)
+		w := worlds[c.provision]
+		t.Log(name)
+		slug := "p" + fresh()
+		p := startIDP(t, c.who)
+		p.Fail(c.fault)
+		w.add(slug, p)
+		r := w.signOn(slug)
+		switch c.want {
+		case "ann":
+			if id := r.entered("/"); id != w.annID {
+				t.Fatalf("signed in as %s", id)
 			}
-		})
+		case "new":
+			id := r.entered("/")
+			w.do("GET", "/api/users/"+id, "", as(w.root)).want(200).shows("email", c.who.Email, "name", "Eve", "role", "USER")
+			w.do("POST", "/api/auth/login", login(c.who.Email, "", "")).want(400)
+			w.do("POST", "/api/auth/login", login(c.who.Email, "x", "")).want(401)
+			if again := w.signOn(slug).entered("/"); again != id {
+				t.Fatal("the second sign-in created another user")
+			}
+		default:
+			r.failed(c.want)
+		}
 	}
 }
 
@@ -275,9 +279,7 @@ func TestSSO_inactive(t *testing.T) {
 	w.do("GET", "/api/auth/sso/corp/login", "").failed("unknown_provider")
 	w.do("GET", "/api/auth/sso/none/login", "").failed("unknown_provider")
 	w.do("GET", "/api/auth/sso/none/callback?state=x&code=y", "").failed("unknown_provider")
-	if r := w.do("GET", "/api/auth/sso", "").want(200); len(r.list()) != 0 {
-		t.Fatal(r.text)
-	}
+	w.do("GET", "/api/auth/sso", "").want(200).is("[]")
 }
 
 func TestSSO_response_belongs_to_its_sign_in(t *testing.T) {
@@ -349,9 +351,7 @@ func TestSSO_response_belongs_to_its_sign_in(t *testing.T) {
 func TestSSO_redirects_only_to_own_pages(t *testing.T) {
 	w := small(t, withSSO(nil))
 	w.add("corp", startIDP(t, ann))
-	for _, bad := range []string{"https://evil.example", "//evil.example", `/\evil.example`, "/\t/evil.example", "evil",
-		"javascript:alert(1)",
-		"/%09/evil.example", "/a\r\nSet-Cookie:x=y"} {
+	for _, bad := range []string{"https://evil.example", `/\evil.example`} { // TestReturnPath has others
 		w.do("GET", "/api/auth/sso/corp/login?redirect="+url.QueryEscape(bad), "").failed("invalid_redirect")
 	}
 	w.leave("corp", "?redirect="+url.QueryEscape("/a b?q=é")).arrive().entered("/a%20b?q=%C3%A9")

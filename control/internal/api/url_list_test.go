@@ -153,8 +153,8 @@ func TestURLs_totals_of_long_lists(t *testing.T) {
 	eachWith(t, whole, func(t *testing.T, w *world) {
 		fill := func(from, to int) {
 			w.exec(`WITH RECURSIVE n (i) AS (SELECT CAST(? AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-				INSERT INTO urls (id, user_id, slug, original_url, search_text, created_at, updated_at) SELECT 'l' || i, CAST(? AS TEXT), 'slug' || i,
-				'https://example.com', 'slug' || i, i, i FROM n`, from, to, w.annID)
+			INSERT INTO urls (id, user_id, slug, original_url, search_text, created_at, updated_at) SELECT 'l' || i, CAST(? AS TEXT), 'slug' || i,
+			'https://example.com', 'slug' || i, i, i FROM n`, from, to, w.annID)
 		}
 		total := func(query string) string {
 			r := w.do("GET", "/api/urls?"+query, "", as(w.ann)).want(200)

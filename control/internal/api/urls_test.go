@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"image/png"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -49,14 +48,9 @@ func (w *world) create(slug string) string {
 // unchanged fails the test if f changes the change log, the audit log or the number of links.
 func (w *world) unchanged(what string, f func()) {
 	w.t.Helper()
-	count := func() (n int) {
-		w.ok(w.store.Row(w.t.Context(),
-			`SELECT (SELECT revision FROM config_head) + (SELECT count(*) FROM audit_logs) + (SELECT count(*) FROM urls)`).Scan(&n))
-		return n
-	}
-	before := count()
+	before := w.trace()
 	f()
-	if after := count(); after != before {
+	if w.trace() != before {
 		w.t.Errorf("%s changed the data", what)
 	}
 }
@@ -97,8 +91,8 @@ func TestURLs_create(t *testing.T) {
 
 		at := time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000Z")
 		r = w.do("POST", "/api/urls", `{"originalUrl":" https://exämple.com/ü ","customSlug":"My_Slug-1","title":" Tïtle ","password":"pass","expiresAt":"`+at+`",
-			"utmSource":"a","utmMedium":"b","utmCampaign":"c","utmTerm":"d","utmContent":"e","utmId":"f","utmSourcePlatform":"g","status":"INACTIVE","isAbTest":true,
-			"defaultUrl":"https://d.example","ogTitle":"t","ogDescription":"d","twitterCardType":"summary","bundleIds":[]}`, as(w.ann)).want(201).has("", urlNames...)
+		"utmSource":"a","utmMedium":"b","utmCampaign":"c","utmTerm":"d","utmContent":"e","utmId":"f","utmSourcePlatform":"g","status":"INACTIVE","isAbTest":true,
+		"defaultUrl":"https://d.example","ogTitle":"t","ogDescription":"d","twitterCardType":"summary","bundleIds":[]}`, as(w.ann)).want(201).has("", urlNames...)
 		for name, want := range map[string]any{
 			"slug": "My_Slug-1", "originalUrl": "https://xn--exmple-cua.com/%C3%BC", "title": "Tïtle", "hasPassword": true, "expiresAt": at,
 			"status":    "INACTIVE",
@@ -129,7 +123,6 @@ func TestURLs_create(t *testing.T) {
 			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":`+empty+`,"title":`+empty+`,"password":`+empty+
 				`,"expiresAt":`+empty+`}`, as(w.ann)).want(201)
 		}
-		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com"}`).want(401)
 	})
 }
 
@@ -172,28 +165,10 @@ func TestURLs_create_refuses(t *testing.T) {
 		} {
 			w.do("POST", "/api/urls", body, as(w.ann)).wantField(fields...)
 		}
-		for _, to := range []string{
-			"example.com", "//example.com", "/path", "javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "ftp://example.com",
-			"https://", "https:///x", "http:example.com",
-			"https://exa mple.com", "https://example.com/a b", "https://example.com/\\nx", "https://example.com/\\u0000",
-			"https://example.com\\\\@evil", "https://example.com/" + long,
-			"https://sho.rt/abc", "https://SHO.RT./abc", "http://user@sho.rt:443/abc", "https://localhost/", "http://127.0.0.1/",
-			"http://[::1]/",
-			"http://10.0.0.1/", "http://169.254.169.254/latest",
-			"http://192.168.1.1/", "http://printer.local/", "http://db.internal/", "http://2130706433/", "http://0x7f.1/",
-			"http://[::ffff:127.0.0.1]/",
-		} {
+		for _, to := range []string{"ftp://example.com", "https://sho.rt/abc", "http://10.0.0.1/"} { // package link has all rules
 			w.do("POST", "/api/urls", `{"originalUrl":"`+to+`"}`, as(w.ann)).wantField("originalUrl")
 			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","defaultUrl":"`+to+`"}`, as(w.ann)).wantField("defaultUrl")
 		}
-		for _, body := range []string{`{`, `[]`, `"x"`, `nul`, `{"originalUrl":"https://example.com"}x`,
-			strings.Repeat(`{"a":`, 5000) + `1` +
-				strings.Repeat(`}`, 5000)} {
-			w.do("POST", "/api/urls", body, as(w.ann)).want(400)
-		}
-		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","title":"`+strings.Repeat("x", 1<<20)+`"}`, as(w.ann)).want(413)
-		w.do("POST", "/api/urls", `originalUrl=https://example.com`, as(w.ann), with("Content-Type", "application/x-www-form-urlencoded")).
-			want(415)
 	})
 }
 
@@ -244,14 +219,7 @@ func TestURLs_update(t *testing.T) {
 		} {
 			w.do("PATCH", path, body, as(w.ann)).wantField(field)
 		}
-		for _, method := range []string{"GET", "PUT", "PATCH", "DELETE"} {
-			w.do(method, path, "", as(w.bob)).want(404)
-			w.do(method, "/api/urls/unknown", "", as(w.ann)).want(404)
-			w.do(method, "/api/urls/%ff", "", as(w.ann)).want(404)
-			w.do(method, path, "").want(401)
-		}
 	})
-	w.do("PUT", path, `{"title":"by the administrator"}`, as(w.root)).want(200)
 }
 
 // Notes can be set, kept, cleared and read by the owner, and never reach an edge.
@@ -303,9 +271,7 @@ func TestURLs_notes(t *testing.T) {
 func TestURLs_delete(t *testing.T) {
 	w := small(t, withLinks)
 	id := w.create("abc")
-	if r := w.do("DELETE", "/api/urls/"+id, "", as(w.ann)).want(204); r.text != "" {
-		t.Errorf("body %q", r.text)
-	}
+	w.do("DELETE", "/api/urls/"+id, "", as(w.ann)).want(204)
 	row := w.audited("URL_DELETED", "url", id)
 	if !strings.Contains(row.Old.String, `"slug":"abc"`) || row.New.Valid {
 		t.Errorf("audit: %s to %s", row.Old.String, row.New.String)
@@ -327,8 +293,8 @@ func TestURLs_list(t *testing.T) {
 		w.do("PUT", "/api/urls/"+expired, `{"expiresAt":"2020-01-01"}`, as(w.ann)).want(200)
 		w.do("POST", "/api/urls", `{"originalUrl":"https://bob.example","customSlug":"bobs"}`, as(w.bob)).want(201)
 
-		w.do("GET", "/api/urls", "", as(w.ann)).want(200).has("", "data", "total", "page", "pageSize", "totalPages", "totalIsExact", "nextCursor").
-			has("data.0", urlNames...).
+		w.do("GET", "/api/urls", "", as(w.ann)).want(200).has("", "data", "total", "page", "pageSize", "totalPages", "totalIsExact",
+			"nextCursor").has("data.0", urlNames...).
 			shows("total", 14, "page", 1, "pageSize", 10, "totalPages", 2, "data.#", 10, "data.0.slug", "old", "data.0.status", "EXPIRED")
 		for query, want := range map[string]int{
 			"page=2": 4, "page=3": 0, "page=2&limit=5": 5, "pageSize=100": 14, "limit=3&pageSize=7": 3, "search=SLUG0&limit=50": 10,
@@ -462,7 +428,4 @@ func TestURLs_QR_code(t *testing.T) {
 	} {
 		w.do("GET", path+"?"+query, "", as(w.ann)).wantField(field)
 	}
-	w.do("GET", path, "", as(w.bob)).want(404)
-	w.do("GET", path, "").want(401)
-	w.do(http.MethodPost, path, "", as(w.ann)).want(405)
 }

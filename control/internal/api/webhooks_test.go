@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -27,7 +26,6 @@ type hookWorld struct {
 	url     string
 	status  *atomic.Int32
 	headers *atomic.Pointer[http.Header] // headers of the latest delivery
-	service *webhooks.Service            // uses the world's clock
 }
 
 func withHooks(t *testing.T, st *store.Store, configure func(*world, *api.Config, *api.Deps)) hookWorld {
@@ -58,7 +56,6 @@ func withHooks(t *testing.T, st *store.Store, configure func(*world, *api.Config
 			TLS:            &tls.Config{RootCAs: roots, ServerName: "example.com"}, Now: w.clock.now,
 		}, w.store)
 		w.ok(err)
-		h.service = deps.Webhooks
 		if configure != nil {
 			configure(w, cfg, deps)
 		}
@@ -129,9 +126,7 @@ func TestWebhooks(t *testing.T) {
 	}
 	w.do("POST", one+"/logs/retry", "", ann).want(409) // it is disabled
 	w.do("PUT", one, `{"isActive":true}`, ann).want(200)
-	if r := w.do("POST", one+"/logs/retry", "", ann).want(200).has("", "queued"); r.num("queued") != 0 { // tests are not repeated
-		t.Fatalf("%s", r.text)
-	}
+	w.do("POST", one+"/logs/retry", "", ann).want(200).has("", "queued").shows("queued", 0) // tests are not repeated
 	failed := w.do("GET", one+"/logs", "", ann).str("logs.0.id")
 
 	w.do("POST", one+"/logs/"+failed+"/retry", "", ann).want(200).has("", webhookLogNames...).
@@ -148,15 +143,7 @@ func TestWebhooks(t *testing.T) {
 		t.Fatalf("%s", got.text)
 	}
 
-	for _, c := range [][2]string{{"GET", one}, {"PUT", one}, {"DELETE", one}, {"POST", one + "/test"}, {"GET", one + "/logs"},
-		{"POST", one + "/logs/" + failed + "/retry"}, {"POST", one + "/logs/retry"}} {
-		w.do(c[0], c[1], "", as(w.bob)).want(404)
-		w.do(c[0], c[1], "").want(401)
-	}
-	w.do("PATCH", one, "{}", ann).want(405)
-	if r := w.do("DELETE", one, "", ann).want(204); r.text != "" {
-		t.Fatalf("%q", r.text)
-	}
+	w.do("DELETE", one, "", ann).want(204)
 	w.do("DELETE", one, "", ann).want(404)
 }
 
@@ -164,21 +151,13 @@ func TestWebhooks_refuse_with_reasons(t *testing.T) {
 	t.Parallel()
 	w := withHooks(t, storetest.Open(t), nil)
 	ann := as(w.ann)
-	w.do("POST", "/api/webhooks", `{}`, ann).wantField("name", "url", "events")
 	w.do("POST", "/api/webhooks", `{"name":null,"url":"","events":null}`, ann).wantField("name", "url", "events")
-	w.do("POST", "/api/webhooks", `{"name":"n","url":"https://169.254.169.254/","events":["x"],"scope":"some","secret":"`+
-		strings.Repeat("s", 256)+`"}`, ann).wantField("url", "events.0", "scope", "secret")
 	w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"colour":1}`, ann).wantField("colour")
 	w.do("POST", "/api/webhooks", `{"name":1,"url":2,"events":"url.created","headers":{"X":1},"isActive":"yes"}`, ann).
 		wantField("name", "url",
 			"events", "headers.X", "isActive")
-	w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"scope":"all"}`, ann).want(403)
-	r := w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"scope":"all","secret":"given"}`,
-		as(w.root)).want(201).
-		shows("scope", "all", "secret", "given")
-	w.do("PUT", "/api/webhooks/"+r.str("id"), `{"name":"","url":"http://example.com","events":[]}`, as(w.root)).wantField("name",
-		"url", "events")
-	w.do("PUT", "/api/webhooks/"+r.str("id"), `{}`, as(w.root)).want(200)
+	w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"scope":"all","secret":"given"}`,
+		as(w.root)).want(201).shows("scope", "all", "secret", "given")
 }
 
 func TestWebhooks_limits(t *testing.T) {
@@ -201,14 +180,6 @@ func TestWebhooks_limits(t *testing.T) {
 		w.do("POST", "/api/webhooks/"+id+"/logs/"+failed+"/retry", "", ann).want(200)
 	}
 	w.do("POST", "/api/webhooks/"+id+"/logs/"+failed+"/retry", "", ann).want(429)
-}
-
-// deliver sends due deliveries until the test ends.
-func (h *hookWorld) deliver() {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { defer close(done); _ = h.service.Run(ctx) }()
-	h.t.Cleanup(func() { cancel(); <-done })
 }
 
 // Custom headers contain credentials. A response shows their names, but never their values.

@@ -256,13 +256,20 @@ func (th *things) id(kind string) string {
 	return id
 }
 
+// fill returns the row with ids for its placeholders.
+func (r row) fill(id func(kind string) string) row {
+	all := func(s string) string {
+		return placeholder.ReplaceAllStringFunc(s, func(m string) string { return id(strings.Trim(m, "{}")) })
+	}
+	r.path, r.body = all(r.path), all(r.body)
+	return r
+}
+
 // send sends the request of a row, with ids for its placeholders.
 func (w *world) send(r row, id func(kind string) string, options ...option) *reply {
 	w.t.Helper()
-	fill := func(s string) string {
-		return placeholder.ReplaceAllStringFunc(s, func(m string) string { return id(strings.Trim(m, "{}")) })
-	}
-	return w.do(r.method, fill(r.path), fill(r.body), options...)
+	r = r.fill(id)
+	return w.do(r.method, r.path, r.body, options...)
 }
 
 // person is a user that a test has created.

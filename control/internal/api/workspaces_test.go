@@ -145,6 +145,7 @@ func TestMembers(t *testing.T) {
 	// Removal and leaving.
 	key := w.do("POST", "/api/api-keys", `{"name":"K"}`, as(w.bob), within("growth")).want(201).str("key")
 	w.do("GET", "/api/urls", "", as(key)).want(200)
+	w.do("GET", "/api/workspaces", "", as(key)).want(200).shows("total", 1, "data.0.id", id)
 	w.do("DELETE", path+"/"+w.annID, "", as(w.bob)).want(403)
 	w.do("DELETE", path+"/"+eve.id, "", as(w.bob)).want(404)
 	w.do("DELETE", path+"/"+w.bobID, "", as(w.ann)).want(204)
@@ -209,27 +210,4 @@ func TestMembers_one_owner_remains(t *testing.T) {
 			t.Errorf("%d owners", owners)
 		}
 	})
-}
-
-// An API key works in its own workspace only, with its maker's role.
-func TestWorkspaces_keys(t *testing.T) {
-	w := small(t, teams)
-	id, other := w.newTeam("Growth"), w.newTeam("Other")
-	personal, _ := w.newKey(w.ann)
-	team := w.do("POST", "/api/api-keys", `{"name":"K"}`, as(w.ann), within(id)).want(201).str("key")
-	for _, c := range []struct {
-		key, workspace string
-		want           int
-	}{
-		{personal, w.annID, 200}, {personal, id, 403}, {personal, w.bobID, 404}, {personal, store.NewID(), 404},
-		{team, id, 200}, {team, "growth", 200}, {team, other, 403}, {team, w.annID, 403}, {team, w.bobID, 404},
-	} {
-		w.do("GET", "/api/workspaces/"+c.workspace, "", as(c.key)).want(c.want)
-		w.do("GET", "/api/workspaces/"+c.workspace+"/members", "", as(c.key)).want(c.want)
-	}
-	w.do("GET", "/api/workspaces", "", as(team)).want(200).shows("total", 1, "data.0.id", id)
-	w.do("POST", "/api/workspaces", `{"name":"X"}`, as(personal)).want(403)
-	w.do("PUT", "/api/workspaces/"+id, `{"name":"X"}`, as(team)).want(200)
-	w.do("DELETE", "/api/workspaces/"+id, "", as(team)).want(204)
-	w.do("GET", "/api/workspaces", "", as(team)).want(401)
 }

@@ -33,7 +33,7 @@ func TestAnnouncement(t *testing.T) {
 		{store.CertificateACME, 6, 5, 0, 0}, {store.CertificateACME, 6, 1, 0, 1}, // a short life
 	} {
 		cert := store.Certificate{Source: c.source, NotBefore: (c.left - c.life) * day, NotAfter: c.left * day, Announced: c.before}
-		equal(t, certs.Announcement(cert, 0), c.want, "days to announce for %+v", c)
+		testkit.Equal(t, certs.Announcement(cert, 0), c.want, "days to announce for %+v", c)
 	}
 }
 

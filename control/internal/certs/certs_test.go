@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/certs"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/testing/acmetest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // A domain that comes into service gets a certificate, by each type of challenge alone, at a strict authority that rejects
@@ -79,6 +80,6 @@ func TestOrder_renewal_with_two_control_planes(t *testing.T) {
 			}
 		}
 		w.until("a certificate is issued", w.domain("e.acme.test"), active) // whatever else was due was begun before
-		equal(t, w.ca.Orders(), 2*len(list)+1, "orders for %d domains, as many renewals, and another domain", len(list))
+		testkit.Equal(t, w.ca.Orders(), 2*len(list)+1, "orders for %d domains, as many renewals, and another domain", len(list))
 	})
 }

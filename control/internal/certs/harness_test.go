@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -28,13 +27,6 @@ import (
 	"github.com/shortline/shortline/shared/testing/acmetest"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
-
-func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
-	}
-}
 
 const key = config.Secret("the key of certificates in all these tests")
 
@@ -110,17 +102,7 @@ func (w *world) run(changes ...func(*certs.Config)) (stop func()) {
 	w.Helper()
 	s, err := certs.New(w.config(changes...), w.store)
 	testkit.Must(w, err)
-	ctx, cancel := context.WithCancel(w.Context())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			w.Error(err)
-		}
-	})
-	w.Cleanup(stop)
-	return stop
+	return testkit.Run(w, s.Run)
 }
 
 func (w *world) certificate(d *store.Domain) (c store.Certificate) {

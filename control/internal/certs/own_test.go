@@ -26,15 +26,11 @@ func TestA7_Run_logs_refused_names(t *testing.T) {
 		Refused: map[string]error{"sho.example": context.DeadlineExceeded},
 	}, storetest.Open(t))
 	testkit.Must(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
+	testkit.Run(t, s.Run)
 	testkit.Eventually(t, "the reason in the log", func() bool {
 		text := log.String()
 		return strings.Contains(text, "sho.example") && strings.Contains(text, context.DeadlineExceeded.Error())
 	})
-	stop()
-	testkit.Must(t, <-done)
 }
 
 // An installation that never gets a certificate shows in a metric, although no certificate ends.

@@ -135,9 +135,9 @@ func TestOrder_of_a_killed_control_plane(t *testing.T) {
 			return tx.TouchHost(ctx, d.Hostname)
 		})
 		w.run()
-		equal(t, w.until("the certificate is back", d, active).Chain, first.Chain, "the chain")
+		testkit.Equal(t, w.until("the certificate is back", d, active).Chain, first.Chain, "the chain")
 		w.visit("go.acme.test")
-		equal(t, w.ca.Orders(), 1, "orders")
+		testkit.Equal(t, w.ca.Orders(), 1, "orders")
 	})
 }
 
@@ -273,7 +273,7 @@ func TestTickets(t *testing.T) {
 			}
 			now = now.Add(time.Hour)
 		}
-		equal(t, len(seen), 4, "keys in two days")
+		testkit.Equal(t, len(seen), 4, "keys in two days")
 		box, err := certs.Box(key)
 		testkit.Must(t, err)
 		for sealed := range seen {

@@ -143,7 +143,7 @@ func TestRenewals_are_spread(t *testing.T) {
 		}
 		days[int(after.Hours()/24)]++
 	}
-	equal(t, len(w.issued), n, "domains with certificates")
+	testkit.Equal(t, len(w.issued), n, "domains with certificates")
 	for day, renewals := range days {
 		if renewals > 2*n/10 {
 			t.Errorf("%d renewals on day %d: %v", renewals, day, days)
@@ -172,7 +172,7 @@ func TestBudget_with_a_thousand_broken_domains(t *testing.T) {
 		w.domains("denied%d.broken.example", 500, true)  // everything looks well, and each order fails
 		w.domains("good%d.example.com", 20, true)
 		w.do(w.Step)
-		equal(t, w.count("good"), 20, "healthy domains with certificates")
+		testkit.Equal(t, w.count("good"), 20, "healthy domains with certificates")
 		fails := 0
 		for _, n := range w.failed {
 			fails += n
@@ -186,7 +186,7 @@ func TestBudget_with_a_thousand_broken_domains(t *testing.T) {
 			name := fmt.Sprintf("late%d-%%d.example.com", hour)
 			w.domains(name, 3, true)
 			w.do(w.Step)
-			equal(t, w.count(fmt.Sprintf("late%d-", hour)), 3, "hour %d: new domains with certificates", hour)
+			testkit.Equal(t, w.count(fmt.Sprintf("late%d-", hour)), 3, "hour %d: new domains with certificates", hour)
 		}
 		fails = -fails
 		for _, n := range w.failed {
@@ -231,7 +231,7 @@ func TestFailures_back_off(t *testing.T) {
 	if c := look(); c.Status != store.CertificateActive || c.Failures != 0 || c.LastError != "" || c.NotAfter == 0 {
 		t.Errorf("after all: %+v", c)
 	}
-	equal(t, w.failed["go0.example.com"], 7, "failed orders")
+	testkit.Equal(t, w.failed["go0.example.com"], 7, "failed orders")
 }
 
 // An authority with a wrong clock or a fault must not stop renewals for years.

@@ -2,7 +2,6 @@ package experiments_test
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -30,13 +29,6 @@ import (
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
-
-func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
-	}
-}
 
 type world struct {
 	*testing.T
@@ -175,7 +167,7 @@ func (w *world) weights(want ...int) {
 	w.Helper()
 	w.read()
 	for i, v := range w.variants {
-		equal(w, v.Weight, want[i], "the weight of %s", v.Name)
+		testkit.Equal(w, v.Weight, want[i], "the weight of %s", v.Name)
 	}
 }
 
@@ -184,7 +176,7 @@ func TestAutopilot_decides_once(t *testing.T) {
 	each(t, func(w *world) {
 		w.put(experiments.Off, experiments.Promote)
 		w.check(w.service)
-		equal(t, w.experiment().Status, store.ExperimentRunning, "without visitors")
+		testkit.Equal(t, w.experiment().Status, store.ExperimentRunning, "without visitors")
 		w.visit(0, 4000, 200)
 		w.visit(1, 4000, 400)
 		var planes sync.WaitGroup
@@ -212,8 +204,8 @@ func TestAutopilot_decides_once(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		w.weights(0, 100)
-		equal(t, w.count("webhook_deliveries"), 1, "deliveries")
-		equal(t, w.count("audit_logs WHERE action = 'EXPERIMENT_DECIDED'"), 1, "audit entries")
+		testkit.Equal(t, w.count("webhook_deliveries"), 1, "deliveries")
+		testkit.Equal(t, w.count("audit_logs WHERE action = 'EXPERIMENT_DECIDED'"), 1, "audit entries")
 		f, err := w.service.Report(w.Context(), w.ann, w.link.ID, "")
 		w.ok(err)
 		if f.Decision.Status != "WINNER" || len(f.Arms) != 2 || f.Arms[1].Visitors != 4000 || f.Arms[1].Converted != 400 ||
@@ -300,7 +292,7 @@ func TestAutopilot_finds_invalid(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		w.weights(50, 50)
-		equal(t, w.count("webhook_deliveries"), 1, "deliveries")
+		testkit.Equal(t, w.count("webhook_deliveries"), 1, "deliveries")
 	})
 }
 
@@ -340,7 +332,7 @@ func TestAutopilot_waits_for_data(t *testing.T) {
 		})
 		waits("The figures of the experiment could not be read.")
 
-		equal(w, testutil.CollectAndCount(experiments.Overview{Store: w.store}), 3, "metrics")
+		testkit.Equal(w, testutil.CollectAndCount(experiments.Overview{Store: w.store}), 3, "metrics")
 		if s, err := w.store.ExperimentState(w.Context()); err != nil || s.Running != 1 || s.Paused != 1 || s.Unchecked > time.Minute {
 			w.Errorf("%+v, %v", s, err)
 		}
@@ -376,7 +368,7 @@ func TestAutopilot_pauses(t *testing.T) {
 		_, err := w.routing.UpdateVariant(w.Context(), w.ann, w.link.ID, w.variants[0].ID, routing.VariantInput{Active: &off})
 		w.ok(err)
 		w.check(w.service)
-		equal(t, w.experiment().Paused, "Fewer than two active variants have a weight.", "why the experiment is paused")
+		testkit.Equal(t, w.experiment().Paused, "Fewer than two active variants have a weight.", "why the experiment is paused")
 	})
 }
 
@@ -399,7 +391,7 @@ func TestOwner_changes_variants(t *testing.T) {
 		w.ok(w.service.Promote(w.Context(), w.ann, w.link.ID, w.variants[0].ID))
 		w.weights(100, 0)
 		w.ok(w.store.Tx(w.Context(), func(tx *store.Tx) error { return tx.DeleteLinks(context.Background(), []string{w.link.ID}) }))
-		equal(t, w.count("experiments")+w.count("experiment_weights"), 0, "rows of the experiment of a deleted link")
+		testkit.Equal(t, w.count("experiments")+w.count("experiment_weights"), 0, "rows of the experiment of a deleted link")
 	})
 }
 
@@ -433,7 +425,7 @@ func TestF6_stored_reasons_have_codes(t *testing.T) {
 			}))
 			f, err := w.service.Report(w.Context(), w.ann, w.link.ID, "")
 			w.ok(err)
-			equal(w, f.Reason.Code, want, "the code of %q", sentence)
+			testkit.Equal(w, f.Reason.Code, want, "the code of %q", sentence)
 		}
 		if code := experiments.PauseCode("Some clicks have not been stored for more than five minutes."); code != "LATE" {
 			w.Errorf("the code of a pause is %s", code)

@@ -12,13 +12,6 @@ import (
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
-func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
-	}
-}
-
 func inTx(t *testing.T, s *store.Store, f func(ctx context.Context, tx *store.Tx) error) {
 	t.Helper()
 	testkit.Must(t, s.Tx(t.Context(), func(tx *store.Tx) error { return f(t.Context(), tx) }))
@@ -185,12 +178,12 @@ func TestSessions(t *testing.T) {
 		}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			gone, err := tx.DeleteSession(ctx, u.ID, "s1")
-			equal(t, gone.ID, "s1", "the session that was ended")
+			testkit.Equal(t, gone.ID, "s1", "the session that was ended")
 			return err
 		})
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			n, err := tx.DeleteSessions(ctx, u.ID, "s2")
-			equal(t, n, 1, "ended sessions")
+			testkit.Equal(t, n, 1, "ended sessions")
 			return err
 		})
 		if alive("s1", 1) || !alive("s2", 1) || alive("s3", 1) {
@@ -372,7 +365,7 @@ func TestDeleteUser_takes_keys_and_sessions_along(t *testing.T) {
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return dropUser(ctx, tx, u.ID) })
 		var left int
 		testkit.Must(t, s.Row(ctx, `SELECT COUNT(*) FROM urls`).Scan(&left))
-		equal(t, left, 1, "links left")
+		testkit.Equal(t, left, 1, "links left")
 		if _, err := s.SessionUser(ctx, "s", 0, -1); !errors.Is(err, store.ErrNotFound) {
 			t.Fatalf("session: %v", err)
 		}

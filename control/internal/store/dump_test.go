@@ -55,7 +55,7 @@ func TestS11_a_backup_from_before_the_first_release(t *testing.T) {
 	}
 	var tables int
 	testkit.Must(t, connectTo(t, "postgres", into).QueryRow(`SELECT count(*) FROM pg_tables WHERE schemaname = 'public'`).Scan(&tables))
-	equal(t, tables, 0, "tables after the refusal")
+	testkit.Equal(t, tables, 0, "tables after the refusal")
 	age(t, connectTo(t, "postgres", url))
 	if err := store.Restorable(t.Context(), store.Config{URL: url}, d, true); err == nil ||
 		!strings.Contains(err.Error(), "the database has schema 50") {
@@ -104,5 +104,5 @@ func TestRestore_workspaces(t *testing.T) {
 	})
 	var n uint64
 	testkit.Must(t, again.Row(t.Context(), `SELECT workspace_num FROM urls WHERE id = 'l'`).Scan(&n))
-	equal(t, n, team.Num, "the workspace of the link")
+	testkit.Equal(t, n, team.Num, "the workspace of the link")
 }

@@ -140,8 +140,8 @@ func TestBundles_hold_links_in_order(t *testing.T) {
 			}
 			return err
 		})
-		equal(t, inBundle(t, s, one.ID, 0), "ccc aaa foreign bbb", "in the bundle")
-		equal(t, inBundle(t, s, one.ID, ann.Num), "ccc aaa bbb", "in the bundle, of ann")
+		testkit.Equal(t, inBundle(t, s, one.ID, 0), "ccc aaa foreign bbb", "in the bundle")
+		testkit.Equal(t, inBundle(t, s, one.ID, ann.Num), "ccc aaa bbb", "in the bundle, of ann")
 		if n, err := s.CountBundleLinks(ctx, one.ID); err != nil || n != 4 {
 			t.Errorf("%d links, %v", n, err)
 		}
@@ -151,7 +151,7 @@ func TestBundles_hold_links_in_order(t *testing.T) {
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			return tx.OrderBundle(ctx, one.ID, []string{b.ID, foreign.ID, c.ID, a.ID})
 		})
-		equal(t, inBundle(t, s, one.ID, 0), "bbb foreign ccc aaa", "after ordering")
+		testkit.Equal(t, inBundle(t, s, one.ID, 0), "bbb foreign ccc aaa", "after ordering")
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			was, err := tx.RemoveFromBundle(ctx, one.ID, c.ID)
 			again, err2 := tx.RemoveFromBundle(ctx, one.ID, c.ID)
@@ -167,9 +167,9 @@ func TestBundles_hold_links_in_order(t *testing.T) {
 			}
 			return tx.DeleteLinks(ctx, []string{b.ID})
 		})
-		equal(t, inBundle(t, s, one.ID, 0), "foreign aaa", "after deletions")
+		testkit.Equal(t, inBundle(t, s, one.ID, 0), "foreign aaa", "after deletions")
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return dropUser(ctx, tx, bob.ID) })
-		equal(t, inBundle(t, s, one.ID, 0), "aaa", "after its owner went")
+		testkit.Equal(t, inBundle(t, s, one.ID, 0), "aaa", "after its owner went")
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteBundle(ctx, one.ID) })
 		if _, err := s.LinkByID(ctx, a.ID); err != nil {
 			t.Errorf("a deleted bundle took a link along: %v", err)

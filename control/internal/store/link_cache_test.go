@@ -127,7 +127,7 @@ func TestLinks_from_memory_with_another_control_plane(t *testing.T) {
 		}
 		for i, slug := range []string{"late", "later"} {
 			inTx(t, other, func(ctx context.Context, tx *store.Tx) error { return insert(ctx, tx, slug) })
-			equal(t, count(), i+1, "links after %q was committed", slug)
+			testkit.Equal(t, count(), i+1, "links after %q was committed", slug)
 		}
 		// The place of the early transaction is kept while it runs.
 		p, err := other.JournalEnd(ctx)
@@ -136,7 +136,7 @@ func TestLinks_from_memory_with_another_control_plane(t *testing.T) {
 		}
 		return other.TrimJournal(ctx, p)
 	})
-	equal(t, count(), 3, "links after the early transaction was committed")
+	testkit.Equal(t, count(), 3, "links after the early transaction was committed")
 	if !ours.ColumnsKept() {
 		t.Error("lists were not answered from memory")
 	}

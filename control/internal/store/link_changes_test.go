@@ -137,7 +137,7 @@ func TestWaitRevision(t *testing.T) {
 			got <- rev
 		}()
 		touch(t, s, u)
-		equal(t, <-got, 1, "the revision that woke it")
+		testkit.Equal(t, <-got, 1, "the revision that woke it")
 		short, cancel := context.WithCancel(ctx)
 		cancel()
 		if _, err := s.WaitRevision(short, 1); !errors.Is(err, context.Canceled) {
@@ -233,6 +233,6 @@ func TestLinks_are_whole(t *testing.T) {
 		seen := map[string]uint64{}
 		touch(t, s, b)
 		testkit.Must(t, s.EachRevision(ctx, func(ref store.LinkRef, rev uint64) { seen[ref.Key] = rev }))
-		equal(t, fmt.Sprint(seen), "map[aaa:0 bbb:1 ccc:0]", "revisions")
+		testkit.Equal(t, fmt.Sprint(seen), "map[aaa:0 bbb:1 ccc:0]", "revisions")
 	})
 }

@@ -207,7 +207,7 @@ func TestURLs_filters_and_sorts(t *testing.T) {
 		} {
 			list, total, _, err := s.Links(ctx, q.filter)
 			testkit.Must(t, err)
-			equal(t, slugsOf(list), q.want, "%s", name)
+			testkit.Equal(t, slugsOf(list), q.want, "%s", name)
 			if paged := q.filter.Offset > 0; !paged && total != len(list) || paged && total != 5 {
 				t.Errorf("%s: total %d", name, total)
 			}
@@ -240,7 +240,7 @@ func TestUTMValues(t *testing.T) {
 		} {
 			list, err := s.UTMValues(ctx, 0, "utmSource", prefix, 20)
 			testkit.Must(t, err)
-			equal(t, fmt.Sprint(list), want, "%q", prefix)
+			testkit.Equal(t, fmt.Sprint(list), want, "%q", prefix)
 		}
 		if list, err := s.UTMValues(ctx, 0, "utmSource", "", 2); err != nil || len(list) != 2 {
 			t.Errorf("limit: %v, %v", list, err)

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"net"
 	"net/url"
 	"os"
@@ -41,13 +40,7 @@ func TestRun_leaves_a_server_that_falls_silent(t *testing.T) {
 	there, err := store.Open(t.Context(), store.Config{URL: direct})
 	testkit.Must(t, err)
 	t.Cleanup(func() { there.Close() })
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- here.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		<-done
-	})
+	testkit.Run(t, here.Run)
 	change := func() {
 		t.Helper()
 		testkit.Must(t, there.Tx(t.Context(), func(tx *store.Tx) error { return tx.Touch(t.Context(), 1, "a") }))

@@ -49,7 +49,7 @@ func TestOIDC(t *testing.T) {
 		})
 		got, err := s.OIDCProviderBySlug(ctx, "corp")
 		testkit.Must(t, err)
-		equal(t, got, p, "the changed provider")
+		testkit.Equal(t, got, p, "the changed provider")
 		if _, err := s.OIDCProviderBySlug(ctx, "CORP"); !errors.Is(err, store.ErrNotFound) {
 			t.Fatalf("a slug in another case: %v", err)
 		}
@@ -81,7 +81,7 @@ func TestOIDC(t *testing.T) {
 		a.Email, a.LastLoginAt, a.ProviderName, a.ProviderSlug = "new@example.com", 77, "Corp", "corp"
 		found, err := s.OIDCAccountBySubject(ctx, p.ID, "https://i", "1")
 		testkit.Must(t, err)
-		equal(t, found, a, "the account")
+		testkit.Equal(t, found, a, "the account")
 		for _, no := range [][3]string{{other.ID, "https://i", "1"}, {p.ID, "https://x", "1"}, {p.ID, "https://i", "2"}} {
 			if _, err := s.OIDCAccountBySubject(ctx, no[0], no[1], no[2]); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("%v: %v", no, err)
@@ -114,16 +114,16 @@ func TestOIDC(t *testing.T) {
 
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			n, err := tx.DeleteOIDCProvider(ctx, p.ID)
-			equal(t, n, 2, "accounts deleted with the provider")
+			testkit.Equal(t, n, 2, "accounts deleted with the provider")
 			return err
 		})
-		equal(t, len(of(bob)), 0, "accounts after the deletion of their provider")
+		testkit.Equal(t, len(of(bob)), 0, "accounts after the deletion of their provider")
 		if err := s.Tx(ctx, func(tx *store.Tx) error { _, err := tx.DeleteOIDCProvider(ctx, p.ID); return err }); !errors.Is(err,
 			store.ErrNotFound) {
 			t.Fatalf("deleted twice: %v", err)
 		}
 		testkit.Must(t, tie(store.OIDCAccount{ID: store.NewID(), ProviderID: other.ID, UserID: ann.ID, Subject: "1"}))
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return dropUser(ctx, tx, ann.ID) })
-		equal(t, len(of(ann)), 0, "accounts after the deletion of their user")
+		testkit.Equal(t, len(of(ann)), 0, "accounts after the deletion of their user")
 	})
 }

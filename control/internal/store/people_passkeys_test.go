@@ -96,7 +96,7 @@ func TestUsePasskey_counter(t *testing.T) {
 			count uint32
 			want  bool
 		}{{0, true}, {0, true}, {5, true}, {5, false}, {4, false}, {0, false}, {6, true}} {
-			equal(t, use(step.count), step.want, "counter %d", step.count)
+			testkit.Equal(t, use(step.count), step.want, "counter %d", step.count)
 		}
 		var won atomic.Int32
 		var wg sync.WaitGroup
@@ -108,7 +108,7 @@ func TestUsePasskey_counter(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		equal(t, won.Load(), 1, "successful uses with one counter")
+		testkit.Equal(t, won.Load(), 1, "successful uses with one counter")
 		got, err := s.PasskeyByCredential(t.Context(), "AAAA")
 		if err != nil || got.SignCount != math.MaxUint32 || !got.BackedUp || got.LastUsedAt == nil || *got.LastUsedAt != 9 {
 			t.Errorf("%+v, %v", got, err)
@@ -148,7 +148,7 @@ func TestPasskeyCeremonies(t *testing.T) {
 		} {
 			inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 				got, err := tx.TakePasskeyCeremony(ctx, c.challenge, c.user, c.session, c.now)
-				equal(t, got, c.want, "%s", c.what)
+				testkit.Equal(t, got, c.want, "%s", c.what)
 				return err
 			})
 		}

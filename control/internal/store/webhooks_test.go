@@ -96,7 +96,7 @@ func TestWebhooks(t *testing.T) {
 		})
 		var left int
 		testkit.Must(t, s.Row(ctx, `SELECT (SELECT count(*) FROM webhook_logs) + (SELECT count(*) FROM webhook_deliveries)`).Scan(&left))
-		equal(t, left, 0, "rows left of a deleted webhook")
+		testkit.Equal(t, left, 0, "rows left of a deleted webhook")
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return dropUser(ctx, tx, ann.ID) })
 		if _, err := s.WebhookByID(ctx, first.ID); !errors.Is(err, store.ErrNotFound) {
 			t.Fatalf("a deleted user's webhook: %v", err)

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -67,16 +66,7 @@ func boot(t testing.TB, dir string, from control, change func(*agent.Config)) *e
 func start(t testing.TB, dir string, from control, change func(*agent.Config)) *edge {
 	t.Helper()
 	e := boot(t, dir, from, change)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- e.Run(ctx) }()
-	e.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("Run: %v", err)
-		}
-	})
-	t.Cleanup(e.stop)
+	e.stop = testkit.Run(t, e.Run)
 	return e
 }
 

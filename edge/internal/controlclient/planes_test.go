@@ -2,13 +2,11 @@ package controlclient_test
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -101,10 +99,8 @@ func several(t *testing.T, planes ...*control) *controlclient.Client {
 	// Only probes find a silent control plane in time.
 	c, err := controlclient.New(controlclient.Config{URL: strings.Join(list, ","), Token: token, Hold: time.Hour, Stall: time.Hour})
 	testkit.Must(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	var group sync.WaitGroup
-	group.Go(func() { _ = c.Run(ctx) })
-	t.Cleanup(func() { cancel(); group.Wait(); c.Close() })
+	t.Cleanup(func() { c.Close() })
+	testkit.Run(t, c.Run)
 	return c
 }
 

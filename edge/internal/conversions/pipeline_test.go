@@ -59,14 +59,10 @@ func open(t *testing.T, dir string, to *store, adjust ...func(*conversions.Confi
 	}
 	pipeline, err := conversions.Open(cfg, to)
 	testkit.Must(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- pipeline.Run(ctx) }()
+	end := testkit.Run(t, pipeline.Run)
 	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := errors.Join(<-done, pipeline.Close()); err != nil {
-			t.Error(err)
-		}
+		end()
+		testkit.Must(t, pipeline.Close())
 	})
 	t.Cleanup(stop)
 	return pipeline, stop

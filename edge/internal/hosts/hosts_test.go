@@ -55,15 +55,6 @@ func open(t *testing.T, dir string, s snapshot.HostSource) *hosts.Table {
 	return table
 }
 
-// run follows the source until the returned function is called.
-func run(t *testing.T, table *hosts.Table) (stop func()) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	var done sync.WaitGroup
-	done.Go(func() { _ = table.Run(ctx) })
-	return func() { cancel(); done.Wait() }
-}
-
 func host(name string, domain uint64) snapshot.Host { return snapshot.Host{Name: name, Domain: domain} }
 
 func TestTable_finds_hosts_in_any_form(t *testing.T) {
@@ -99,7 +90,7 @@ func TestTable_follows_and_keeps(t *testing.T) {
 	t.Parallel()
 	s, dir := &source{}, t.TempDir()
 	table := open(t, dir, s)
-	stop := run(t, table)
+	stop := testkit.Run(t, table.Run)
 	s.put(snapshot.Hosts{
 		Hosts: []snapshot.Host{host("one.example", 1), host("two.example", 2)}, Withdrawn: []snapshot.Withdrawn{},
 		Conversions: &snapshot.Conversions{},

@@ -1,7 +1,6 @@
 package kafkasink_test
 
 import (
-	"context"
 	"net"
 	"strconv"
 	"sync"
@@ -46,28 +45,12 @@ func newPipeline(t *testing.T, brokers []string) *pipeline {
 	if r.ship, err = ship.New(cfg, r.spool, r.sink); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() {
-		if err := r.spool.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	running.Go(func() {
-		if err := r.ship.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
 	t.Cleanup(func() {
-		cancel()
-		running.Wait()
-		if err := r.spool.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := r.sink.Close(); err != nil {
-			t.Error(err)
-		}
+		testkit.Must(t, r.spool.Close())
+		testkit.Must(t, r.sink.Close())
 	})
+	testkit.Run(t, r.spool.Run)
+	testkit.Run(t, r.ship.Run)
 	return r
 }
 

@@ -2,7 +2,6 @@ package listen_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"net"
@@ -22,16 +21,8 @@ func pair(t *testing.T) (l *listen.Listener, server, client net.Conn) {
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
 	testkit.Must(t, err)
 	l = listen.New(raw, listen.Timeouts{Read: 400 * time.Millisecond, Write: time.Minute, Idle: time.Minute})
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- l.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
-			t.Errorf("Run: %v", err)
-		}
-		_ = l.Close()
-	})
+	t.Cleanup(func() { _ = l.Close() })
+	testkit.Run(t, l.Run)
 	client, err = net.Dial("tcp", l.Addr().String())
 	testkit.Must(t, err)
 	t.Cleanup(func() { _ = client.Close() })

@@ -122,10 +122,7 @@ func TestPlane_conforms(t *testing.T) {
 func (p *plane) edge(t *testing.T, name string) *edgelockout.Table {
 	t.Helper()
 	l := edgelockout.New(edgelockout.Config{Exchange: p, Edge: name, Logger: slog.New(slog.DiscardHandler)})
-	ctx, cancel := context.WithCancel(context.Background())
-	var run sync.WaitGroup
-	run.Go(func() { _ = l.Run(ctx) })
-	t.Cleanup(func() { cancel(); run.Wait() })
+	testkit.Run(t, l.Run)
 	return l
 }
 

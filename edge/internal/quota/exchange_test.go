@@ -80,21 +80,6 @@ func (l *ledger) sum(key limit.Key) uint64 {
 	return l.total(key)
 }
 
-// run runs a table until the returned function or the end of the test.
-func run(t testing.TB, q *quota.Table) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- q.Run(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(stop)
-	return stop
-}
-
 func inContact(q *quota.Table) func() bool {
 	return func() bool { return q.Stats().Exchanges > 0 }
 }
@@ -107,7 +92,7 @@ func TestExchange_edges_share_a_limit(t *testing.T) {
 	var edges []*quota.Table
 	for _, name := range names {
 		q := open(t, t.TempDir(), l, name)
-		run(t, q)
+		testkit.Run(t, q.Run)
 		edges = append(edges, q)
 	}
 	for _, q := range edges {
@@ -151,7 +136,7 @@ func TestExchange_shares(t *testing.T) {
 	dirs := []string{t.TempDir(), t.TempDir(), t.TempDir()}
 	for i, name := range names {
 		q := open(t, dirs[i], l, name)
-		stop := run(t, q)
+		stop := testkit.Run(t, q.Run)
 		testkit.Eventually(t, "an exchange", inContact(q))
 		if i == 0 {
 			for num := uint64(2); num <= links; num++ {
@@ -161,7 +146,7 @@ func TestExchange_shares(t *testing.T) {
 		stop()
 	}
 	again := open(t, dirs[0], l, "a") // it learns of nothing new, but the others have its clicks
-	run(t, again)()
+	testkit.Run(t, again.Run)()
 	l.fail(errors.New("cut off"))
 	total := map[uint64]int{}
 	for i, name := range names {
@@ -188,7 +173,7 @@ func TestExchange_never_in_contact(t *testing.T) {
 	l := newLedger("a")
 	l.fail(errors.New("cut off"))
 	q := open(t, t.TempDir(), l, "a")
-	run(t, q)
+	testkit.Run(t, q.Run)
 	lim := link.Limit{Since: 5, Clicks: 9}
 	if v := q.Take(7, lim); v != quota.Unknown || q.Spent(7, lim) {
 		t.Errorf("verdict %d, want Unknown", v)
@@ -203,7 +188,7 @@ func TestExchange_older_control_plane(t *testing.T) {
 	l.fail(limit.ErrUnsupported)
 	dir := t.TempDir()
 	q := open(t, dir, l, "a")
-	stop := run(t, q)
+	stop := testkit.Run(t, q.Run)
 	lim := link.Limit{Since: 5, Clicks: 9}
 	testkit.Eventually(t, "the edge counts for itself", func() bool { return q.Take(7, lim) == quota.Granted })
 	for range 3 {
@@ -229,7 +214,7 @@ func TestExchange_counts_once(t *testing.T) {
 		q.Take(7, lim)
 	}
 	q = open(t, dir, l, "a")
-	stop := run(t, q)
+	stop := testkit.Run(t, q.Run)
 	testkit.Eventually(t, "all clicks are reported", func() bool { return l.sum(key) == 20 })
 	l.swallow.Store(false)
 	testkit.Eventually(t, "an exchange", inContact(q))
@@ -237,7 +222,7 @@ func TestExchange_counts_once(t *testing.T) {
 
 	// The control plane loses its state; the edge reports again.
 	q = open(t, dir, l, "a")
-	stop = run(t, q)
+	stop = testkit.Run(t, q.Run)
 	testkit.Eventually(t, "an exchange", inContact(q))
 	l.mu.Lock()
 	l.counts, l.marks, l.mark = map[limit.Key]map[uint64]uint64{}, map[limit.Key]uint64{}, 0
@@ -249,7 +234,7 @@ func TestExchange_counts_once(t *testing.T) {
 	// The edge loses its file; the clicks still count.
 	damage(t, dir, 0)
 	q = open(t, dir, l, "a")
-	stop = run(t, q)
+	stop = testkit.Run(t, q.Run)
 	testkit.Eventually(t, "an exchange", inContact(q))
 	if n := granted(q, 7, lim); n != 79 {
 		t.Errorf("%d clicks granted after the file was lost, want 79", n)

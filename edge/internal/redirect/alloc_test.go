@@ -1,7 +1,6 @@
 package redirect_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -77,14 +76,8 @@ func newCaller(tb testing.TB, adjust ...func(*redirect.Config, *redirect.Deps)) 
 	tb.Helper()
 	s, err := spool.Open(spool.Config{Dir: tb.TempDir(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	testkit.Must(tb, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	tb.Cleanup(func() {
-		cancel()
-		<-done
-		_ = s.Close()
-	})
+	tb.Cleanup(func() { _ = s.Close() })
+	testkit.Run(tb, s.Run)
 	cfg := redirect.Config{BaseURL: "https://sho.rt"}
 	deps := redirect.Deps{Table: newTable(tb, hotLinks()), Spool: s, Agents: visitor.NewAgents(64)}
 	for _, f := range adjust {

@@ -3,7 +3,6 @@ package redirect_test
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -20,14 +19,8 @@ import (
 func FuzzServe(f *testing.F) {
 	s, err := spool.Open(spool.Config{Dir: f.TempDir(), SegmentBytes: 1 << 20, CapBytes: 8 << 20, MinFreePercent: -1})
 	testkit.Must(f, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	f.Cleanup(func() {
-		cancel()
-		<-done
-		_ = s.Close()
-	})
+	f.Cleanup(func() { _ = s.Close() })
+	testkit.Run(f, s.Run)
 	trusted, err := visitor.ParsePrefixes("127.0.0.0/8, ::/0")
 	testkit.Must(f, err)
 	h, err := redirect.New(redirect.Config{BaseURL: "https://sho.rt", Trusted: trusted},

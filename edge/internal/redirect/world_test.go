@@ -138,14 +138,8 @@ func newSpool(t testing.TB) *spool.Spool {
 	s, err := spool.Open(spool.Config{Dir: t.TempDir(), SegmentBytes: 1 << 20, Lanes: 1,
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	testkit.Must(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	var group sync.WaitGroup
-	group.Go(func() { _ = s.Run(ctx) })
-	t.Cleanup(func() {
-		cancel()
-		group.Wait()
-		_ = s.Close()
-	})
+	t.Cleanup(func() { _ = s.Close() })
+	testkit.Run(t, s.Run)
 	return s
 }
 

@@ -51,18 +51,11 @@ func open(t testing.TB, cfg spool.Config) *running {
 	t.Helper()
 	s, err := spool.Open(cfg)
 	testkit.Must(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
+	end := testkit.Run(t, s.Run)
 	r := &running{Spool: s}
 	r.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		end()
+		testkit.Must(t, s.Close())
 	})
 	t.Cleanup(r.stop)
 	return r

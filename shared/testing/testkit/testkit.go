@@ -2,6 +2,8 @@
 package testkit
 
 import (
+	"context"
+	"fmt"
 	"testing"
 	"time"
 )
@@ -27,6 +29,29 @@ func Must(t testing.TB, err error) {
 		t.Helper()
 		t.Fatal(err)
 	}
+}
+
+// Equal compares two values, and names what was compared if they differ.
+func Equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
+	if got != want {
+		t.Helper()
+		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
+	}
+}
+
+// Run runs a service until the test ends or stop is called. The service must end without an error.
+func Run(t testing.TB, service func(context.Context) error) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := service(ctx); err != nil {
+			t.Errorf("a service ended with %v", err)
+		}
+	}()
+	stop = func() { cancel(); <-done }
+	t.Cleanup(stop)
+	return stop
 }
 
 func eventually(t testing.TB, limit time.Duration, what string, f func() bool) {

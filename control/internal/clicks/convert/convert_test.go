@@ -240,13 +240,7 @@ func TestIngester_keeps_what_the_API_accepted(t *testing.T) {
 // A click that arrives after its conversion is found later.
 func TestIngester_attributes_late_clicks(t *testing.T) {
 	each(t, func(w *world) {
-		ctx, stop := context.WithCancel(w.Context())
-		var done sync.WaitGroup
-		done.Go(func() { _ = w.in.Run(ctx) })
-		w.Cleanup(func() {
-			stop()
-			done.Wait()
-		})
+		testkit.Run(w, w.in.Run)
 		late, lost := w.row(1), w.row(2)
 		w.ok(w.deliver(w.of(&late, "purchase"), w.of(&lost, "purchase")))
 		w.insert(late)

@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -78,17 +77,7 @@ func (w *world) start(cfg ingest.Config, clicks analytics.Store, run bool) (*ing
 	if !run {
 		return in, func() {}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := in.Run(ctx); err != nil {
-			w.t.Error(err)
-		}
-	}()
-	stop := sync.OnceFunc(func() { cancel(); <-done })
-	w.t.Cleanup(stop)
-	return in, stop
+	return in, testkit.Run(w.t, in.Run)
 }
 
 // batch makes a batch of n clicks on the world's link; change may be nil.
@@ -173,7 +162,7 @@ func TestDeliver_below_and_beyond_the_mark(t *testing.T) {
 	lane := click.Lane{Edge: 9}
 	w.ok(in.Deliver(t.Context(), w.batch(lane, 21, 10, nil)))
 	w.ok(in.Deliver(t.Context(), w.batch(lane, 11, 10, nil)))
-	equal(t, w.stored(), 10, "clicks stored after a plain delivery below the mark")
+	testkit.Equal(t, w.stored(), 10, "clicks stored after a plain delivery below the mark")
 	far := w.batch(lane, 25, 10, nil)
 	far.Repair = true
 	if err := in.Deliver(t.Context(), far); !errors.Is(err, click.ErrTooFar) {
@@ -209,7 +198,7 @@ func TestDeliver_refuses_what_is_no_batch(t *testing.T) {
 	if err := in.Deliver(t.Context(), b); !errors.Is(err, click.ErrCorrupt) {
 		t.Errorf("error %v, want ErrCorrupt", err)
 	}
-	equal(t, w.stored(), 0, "stored clicks of a broken batch")
+	testkit.Equal(t, w.stored(), 0, "stored clicks of a broken batch")
 }
 
 func TestCounters_follow_the_click_store(t *testing.T) {

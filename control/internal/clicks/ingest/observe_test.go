@@ -70,7 +70,7 @@ func TestObserver_hears_of_every_click_once_though_the_process_dies(t *testing.T
 			if err := in.Deliver(t.Context(), b); !errors.Is(err, errFlaky) {
 				t.Fatalf("the process did not die: %v", err)
 			}
-			equal(t, waiting(), 10*(i+1), "clicks noted for the webhook when the process dies")
+			testkit.Equal(t, waiting(), 10*(i+1), "clicks noted for the webhook when the process dies")
 			// The edge got no acknowledgement, so it delivers again, to the next process.
 			in, _ = w.start(ingest.Config{Observer: hooks}, w.clicks, false)
 			w.ok(in.Deliver(t.Context(), b))
@@ -196,7 +196,7 @@ func TestReclassify(t *testing.T) {
 			w.ok(err)
 			return lines[0].Clicks
 		}
-		equal(t, people(), 6, "people before")
+		testkit.Equal(t, people(), 6, "people before")
 		part := ingest.Reclassification{Since: at.Add(time.Minute), DryRun: true}
 		done, err := in.Reclassify(t.Context(), part)
 		w.ok(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // counting counts inserts.
@@ -51,5 +52,5 @@ func TestDeliver_few_clicks_are_committed_together(t *testing.T) {
 	stop()
 	_ = in.Deliver(ctx, w.batch(click.Lane{Edge: 1, Epoch: 1}, 1002, 1, nil)) // it may be refused, but must return
 	deliver(0, 1002, 1000)
-	equal(t, w.stored(), 3001, "stored clicks")
+	testkit.Equal(t, w.stored(), 3001, "stored clicks")
 }

@@ -12,13 +12,6 @@ import (
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
-func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
-	}
-}
-
 // Figures are out of date while nobody stores a source, while a source is behind, and while clicks wait at an edge.
 func TestOutOfDate(t *testing.T) {
 	t.Parallel()

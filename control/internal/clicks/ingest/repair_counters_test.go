@@ -80,14 +80,14 @@ func TestHours_are_removed_when_their_clicks_are_counted(t *testing.T) {
 		w.ok(in.Deliver(t.Context(), w.batch(click.Lane{Edge: 9}, 1, 5, func(e *click.Event) {
 			e.Time += int64(e.Seq) * time.Hour.Milliseconds()
 		})))
-		equal(t, len(w.uncounted()), 5, "hours recorded")
+		testkit.Equal(t, len(w.uncounted()), 5, "hours recorded")
 		stop()
 		if w.clickCount() != 5 || len(w.uncounted()) > 0 {
 			t.Errorf("%d clicks counted and %d hours recorded after the end, want 5 and none", w.clickCount(), len(w.uncounted()))
 		}
 		in, _ = w.start(ingest.Config{}, w.clicks, false)
 		w.ok(in.Deliver(t.Context(), w.batch(click.Lane{Edge: 9}, 6, 5, func(e *click.Event) { e.UserAgent = robot })))
-		equal(t, len(w.uncounted()), 0, "hours recorded for clicks of bots, which no counter includes")
+		testkit.Equal(t, len(w.uncounted()), 0, "hours recorded for clicks of bots, which no counter includes")
 	})
 }
 
@@ -126,6 +126,6 @@ func TestCounters_do_not_fall_when_writes_overtake_each_other(t *testing.T) {
 		set(store.Counted{Num: w.link.Num, Count: 11}, store.Raise)
 		set(store.Counted{Num: w.link.Num, Count: 10}, store.Raise)
 		set(store.Counted{Num: w.link.Num, Count: 9, Was: 10}, store.Replace)
-		equal(t, w.clickCount(), 11, "the counter")
+		testkit.Equal(t, w.clickCount(), 11, "the counter")
 	})
 }

@@ -1,7 +1,6 @@
 package live_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -46,10 +45,7 @@ func newFeedOf(t *testing.T, cfg live.Config) (f *live.Feed, ann auth.Principal,
 		return tx.InsertLinks(t.Context(), []*store.Link{&l})
 	}))
 	f = live.New(cfg, st, clicks)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { defer close(done); _ = f.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
+	testkit.Run(t, f.Run)
 	return f, ann, func(from, to uint64) (list []analytics.Row) {
 		for seq := from; seq <= to; seq++ {
 			list = append(list, analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 1}, Seq: seq},

@@ -23,10 +23,7 @@ func TestSubscribe_resumes_without_losing_or_repeating_clicks(t *testing.T) {
 			feeds := []*live.Feed{feed}
 			for range 2 {
 				f := live.New(cfg, st, clicks)
-				ctx, cancel := context.WithCancel(context.Background())
-				done := make(chan struct{})
-				go func() { defer close(done); _ = f.Run(ctx) }()
-				t.Cleanup(func() { cancel(); <-done })
+				testkit.Run(t, f.Run)
 				feeds = append(feeds, f)
 			}
 			const n = 600

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,15 +19,9 @@ var secrets = [][]byte{[]byte("a secret of at least 32 bytes....."), []byte("the
 
 // started runs publishers until the test ends.
 func (f *fleet) started(list ...*hosts.Publisher) {
-	ctx, cancel := context.WithCancel(f.Context())
-	var done sync.WaitGroup
 	for _, p := range list {
-		done.Go(func() { _ = p.Run(ctx) })
+		testkit.Run(f, p.Run)
 	}
-	f.Cleanup(func() {
-		cancel()
-		done.Wait()
-	})
 }
 
 // next waits for a change after a cursor.

@@ -1,10 +1,8 @@
 package lockout_test
 
 import (
-	"context"
 	"log/slog"
 	"net/netip"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -37,10 +35,7 @@ func (f *fleet) counter(cfg fleetlockout.Config) *fleetlockout.Counter {
 func (f *fleet) replica(cfg fleetlockout.Config) *fleetlockout.Counter {
 	f.Helper()
 	c := f.counter(cfg)
-	ctx, cancel := context.WithCancel(context.Background())
-	var run sync.WaitGroup
-	run.Go(func() { _ = c.Run(ctx) })
-	f.Cleanup(func() { cancel(); run.Wait() })
+	testkit.Run(f, c.Run)
 	return c
 }
 

@@ -86,7 +86,7 @@ func TestTracker_bounds_missing_slugs(t *testing.T) {
 		}
 		flood()
 		testkit.Must(f, presence.Prune(to, f.Context()))
-		equal(f, rows(), 2000, "rows left")
+		testkit.Equal(f, rows(), 2000, "rows left")
 		if list, total := f.missing(1000); total != 1000 || len(list) != 1000 || list[0].Slug != "steady" || list[0].Count != 3000 {
 			f.Errorf("%d, %+v", total, list[0])
 		}
@@ -97,7 +97,7 @@ func TestTracker_bounds_missing_slugs(t *testing.T) {
 		}
 		f.pass((presence.KeepMissing + 1) * 24 * time.Hour)
 		testkit.Must(f, presence.Prune(to, f.Context()))
-		equal(f, rows(), 0, "old rows left")
+		testkit.Equal(f, rows(), 0, "old rows left")
 	})
 }
 

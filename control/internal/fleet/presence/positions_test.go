@@ -16,13 +16,6 @@ import (
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
-func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
-	}
-}
-
 // positions returns the Positions of one replica.
 func positions(f *fleet, local bool) *presence.Positions {
 	return presence.NewPositions(presence.PositionsConfig{Local: local, Logger: slog.New(slog.DiscardHandler), Now: f.now}, f.store)
@@ -55,7 +48,7 @@ func TestAPI1_positions_of_edges(t *testing.T) {
 		p := positions(f, false)
 		expect := func(what, want string) {
 			f.Helper()
-			equal(f, f.counts(p, 5), want, "%s", what)
+			testkit.Equal(f, f.counts(p, 5), want, "%s", what)
 		}
 		expect("no edge", "0/0")
 		p.Applied("e1", f.at(4))
@@ -80,9 +73,9 @@ func TestAPI1_positions_of_edges(t *testing.T) {
 func TestAPI1_the_own_edge_counts_before_it_has_asked(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
 		p := positions(f, true)
-		equal(f, f.counts(p, 1), "0/1", "before the edge has asked")
+		testkit.Equal(f, f.counts(p, 1), "0/1", "before the edge has asked")
 		p.Applied("e1", f.at(1))
-		equal(f, f.counts(p, 1), "1/1", "after it")
+		testkit.Equal(f, f.counts(p, 1), "1/1", "after it")
 	})
 }
 
@@ -94,8 +87,8 @@ func TestAPI1_reports_tell_of_edges_at_other_replicas(t *testing.T) {
 		s.Cursor = f.at(5)
 		testkit.Must(f, report(f.Context(), there, s))
 		here := positions(f, false)
-		equal(f, f.counts(here, 5), "1/1", "revision 5")
-		equal(f, f.counts(here, 6), "0/1", "revision 6")
+		testkit.Equal(f, f.counts(here, 5), "1/1", "revision 5")
+		testkit.Equal(f, f.counts(here, 6), "0/1", "revision 6")
 	})
 }
 
@@ -108,20 +101,6 @@ func open(t *testing.T, url string) *store.Store {
 	return st
 }
 
-// run runs a part of a replica until the end of the test.
-func run(t *testing.T, part interface{ Run(context.Context) error }) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- part.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // The edge is connected to one replica and the change is made at another. The database only has the edge's first report, so
 // only an announcement can arrive in time.
 func TestAPI1_a_replica_hears_of_the_edges_of_another(t *testing.T) {
@@ -130,7 +109,7 @@ func TestAPI1_a_replica_hears_of_the_edges_of_another(t *testing.T) {
 	f, g := &fleet{T: t, store: open(t, url)}, &fleet{T: t, store: open(t, url)}
 	here, there := positions(f, false), positions(g, false)
 	for _, part := range []interface{ Run(context.Context) error }{f.store, g.store, here, there} {
-		run(t, part)
+		testkit.Run(t, part.Run)
 	}
 	tracker, links := presence.New(presence.Config{Logger: slog.New(slog.DiscardHandler), Positions: there}, g.store),
 		there.Observe(quiet{})
@@ -178,9 +157,9 @@ func TestPositions_repeats_a_lost_announcement(t *testing.T) {
 		}
 	})
 	here, there := positions(f, false), positions(g, false)
-	run(t, listener)
-	run(t, g.store)
-	run(t, there)
+	testkit.Run(t, listener.Run)
+	testkit.Run(t, g.store.Run)
+	testkit.Run(t, there.Run)
 	s := status("r1", "", 0)
 	s.Cursor = f.at(0)
 	testkit.Must(t, report(t.Context(), presence.New(presence.Config{Logger: slog.New(slog.DiscardHandler), Positions: there}, g.store), s))
@@ -196,6 +175,6 @@ func TestPositions_repeats_a_lost_announcement(t *testing.T) {
 	}()
 	there.Applied("e1", g.at(1))
 	testkit.Eventually(t, "the first announcement", announced.Load)
-	run(t, f.store) // the waiting replica begins to listen only now
-	equal(t, <-applied, 1, "edges that have applied the revision")
+	testkit.Run(t, f.store.Run) // the waiting replica begins to listen only now
+	testkit.Equal(t, <-applied, 1, "edges that have applied the revision")
 }

@@ -160,7 +160,7 @@ func TestTracker_a_second_live_edge_is_refused(t *testing.T) {
 		if r := f.only(); r.Run != "r2" || r.Twin != "copy" || r.TwinAt == 0 {
 			f.Errorf("%+v", r)
 		}
-		equal(f, strings.Count(f.log.String(), "duplicate edge id"), 2, "log lines at two replicas: %s", &f.log)
+		testkit.Equal(f, strings.Count(f.log.String(), "duplicate edge id"), 2, "log lines at two replicas: %s", &f.log)
 		// The copy is accepted when the other run is not alive any more.
 		f.pass(presence.Alive)
 		testkit.Must(f, report(ctx, a, status("copy", "r1", 2)))

@@ -81,7 +81,7 @@ func TestDomain_uploaded_certificate(t *testing.T) {
 		foreign, foreignKey := issue(w.T, "go.example.org", now, 100*24*time.Hour)
 		_, err = w.Upload(ctx, ann, d.ID, foreign, foreignKey)
 		wantProblem(w.T, err, problem.Invalid, "is for go.example.org, not for go.acme.com")
-		equal(w, read(), first, "the certificate after bad ones")
+		testkit.Equal(w, read(), first, "the certificate after bad ones")
 
 		second, secondKey := issue(w.T, d.Hostname, now, 200*24*time.Hour)
 		if _, err := w.Upload(ctx, ann, d.ID, second, secondKey); err != nil || read().Chain != second || read().Num != first.Num {

@@ -2,7 +2,6 @@ package domains_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,13 +21,6 @@ import (
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
-
-func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
-	}
-}
 
 // world is a service with a real database, a DNS server and a clock.
 type world struct {
@@ -145,7 +137,7 @@ func TestDomain_from_creation_to_service(t *testing.T) {
 			w.Errorf("served: %v", at)
 		}
 		testkit.Must(w, w.Delete(w.Context(), ann, d.ID))
-		equal(w, len(w.served()), 0, "names served after the deletion")
+		testkit.Equal(w, len(w.served()), 0, "names served after the deletion")
 		_, gone, err := w.store.HostsAfter(w.Context(), 0, true)
 		if err != nil || len(gone) != 1 {
 			w.Errorf("gone: %v, %v", gone, err)
@@ -170,7 +162,7 @@ func TestDomain_belongs_to_one_workspace(t *testing.T) {
 			"another workspace holds") {
 			w.Errorf("a rival with the record: %+v", after)
 		}
-		equal(w, w.served()["go.acme.com"], ann.Workspace.Num, "the workspace of the name")
+		testkit.Equal(w, w.served()["go.acme.com"], ann.Workspace.Num, "the workspace of the name")
 		carl := w.user("carl@example.com")
 		_, err = w.Create(ctx, carl, "go.acme.com", domains.Input{})
 		wantProblem(w.T, err, problem.Conflict, "belongs to another workspace")
@@ -207,7 +199,7 @@ func TestDomain_takeover_after_a_week(t *testing.T) {
 		w.dns.Fail(dns.RcodeServerFailure)
 		for range 20 {
 			w.pass(25 * time.Hour)
-			equal(w, check().Status, store.DomainActive, "the status after errors of DNS")
+			testkit.Equal(w, check().Status, store.DomainActive, "the status after errors of DNS")
 		}
 		w.dns.Fail(0)
 		w.pass(25 * time.Hour)
@@ -233,11 +225,11 @@ func TestDomain_takeover_after_a_week(t *testing.T) {
 		if now := w.verify(bob, &heir); now.Status != store.DomainActive || now.Num == d.Num {
 			w.Errorf("the heir: %+v", now)
 		}
-		equal(w, w.served()["go.acme.com"], bob.Workspace.Num, "the workspace of the name")
+		testkit.Equal(w, w.served()["go.acme.com"], bob.Workspace.Num, "the workspace of the name")
 		// The former owner proves the name again, but it is held.
 		w.dns.Set(w, "_shortline.go.acme.com", `TXT "`+d.Token+`"`, `TXT "`+heir.Token+`"`)
 		w.pass(time.Hour)
-		equal(w, w.verify(ann, &d).Status, store.DomainFailed, "the former owner")
+		testkit.Equal(w, w.verify(ann, &d).Status, store.DomainFailed, "the former owner")
 	})
 }
 
@@ -324,7 +316,7 @@ func TestCheckDue_shares_the_work(t *testing.T) {
 			})
 		}
 		group.Wait()
-		equal(w, len(w.served()), 5, "names served")
+		testkit.Equal(w, len(w.served()), 5, "names served")
 		once := w.dns.Questions() - before
 		w.pass(25 * time.Hour)
 		testkit.Must(w, w.CheckDue(w.Context()))

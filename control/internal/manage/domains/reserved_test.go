@@ -34,12 +34,12 @@ func TestS4_deleted_names_stay_reserved(t *testing.T) {
 		ctx, ann, bob := w.Context(), w.user("ann@example.com"), w.user("bob@example.com")
 		rival := w.create(bob, name)
 		d := w.create(ann, name)
-		equal(w, w.withdrawn(name), true, "a name without proof is refused")
+		testkit.Equal(w, w.withdrawn(name), true, "a name without proof is refused")
 		remove := func() {
 			w.Helper()
 			w.pass(time.Minute)
 			w.prove(&d)
-			equal(w, w.verify(ann, &d).Status, store.DomainActive, "the status with proof")
+			testkit.Equal(w, w.verify(ann, &d).Status, store.DomainActive, "the status with proof")
 			testkit.Must(w, w.Delete(ctx, ann, d.ID))
 			w.dns.Set(w, "_shortline."+name, `TXT "`+rival.Token+`"`)
 			testkit.Must(w, w.CheckReserved(ctx))
@@ -54,7 +54,7 @@ func TestS4_deleted_names_stay_reserved(t *testing.T) {
 			} else if err != nil {
 				w.Errorf("%s: %v", what, err)
 			}
-			equal(w, w.withdrawn(name), true, "%s: refused by edges", what)
+			testkit.Equal(w, w.withdrawn(name), true, "%s: refused by edges", what)
 		}
 		check("at-once", true)
 		w.pass(time.Minute)
@@ -81,7 +81,7 @@ func TestS4_deleted_names_stay_reserved(t *testing.T) {
 		w.dns.Set(w, name, "A 192.0.2.1")
 		w.pass(time.Hour)
 		testkit.Must(w, w.CheckReserved(ctx))
-		equal(w, w.withdrawn(name), false, "a name that leads elsewhere is refused")
+		testkit.Equal(w, w.withdrawn(name), false, "a name that leads elsewhere is refused")
 		check("elsewhere", false)
 	})
 }
@@ -97,16 +97,16 @@ func TestS4_reservations_end(t *testing.T) {
 				w.dns.Set(w, d.Hostname, "A 192.0.2.1")
 			}
 			w.pass(time.Minute)
-			equal(w, w.verify(ann, &d).Route.OK, !behindProxy, "the route")
+			testkit.Equal(w, w.verify(ann, &d).Route.OK, !behindProxy, "the route")
 			testkit.Must(w, w.Delete(ctx, ann, d.ID))
 			for _, days := range []int{0, 15, 14} {
 				w.pass(time.Duration(days) * 24 * time.Hour)
 				testkit.Must(w, w.CheckReserved(ctx))
-				equal(w, w.withdrawn(d.Hostname), true, "refused %d days later", days)
+				testkit.Equal(w, w.withdrawn(d.Hostname), true, "refused %d days later", days)
 			}
 			w.pass(25 * time.Hour)
 			testkit.Must(w, w.CheckReserved(ctx))
-			equal(w, w.withdrawn(d.Hostname), false, "refused after 30 days")
+			testkit.Equal(w, w.withdrawn(d.Hostname), false, "refused after 30 days")
 		}
 	})
 }
@@ -127,7 +127,7 @@ func TestS3_deleted_workspaces_free_no_names(t *testing.T) {
 		testkit.Must(w, w.CheckReserved(ctx))
 		_, err = w.Create(ctx, w.user("next@example.com"), d.Hostname, domains.Input{})
 		wantProblem(w.T, err, problem.Conflict, "was deleted by another workspace")
-		equal(w, w.withdrawn(d.Hostname), true, "the suspended name is refused")
-		equal(w, w.withdrawn(pending.Hostname), false, "a name that was never proved is refused")
+		testkit.Equal(w, w.withdrawn(d.Hostname), true, "the suspended name is refused")
+		testkit.Equal(w, w.withdrawn(pending.Hostname), false, "a name that was never proved is refused")
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // A suspended domain leaves service but keeps its name, whatever its owners and others try.
@@ -30,7 +31,7 @@ func TestDomain_suspended(t *testing.T) {
 		if err != nil || after.Status != store.DomainSuspended || after.Suspended != "Phishing" {
 			w.Fatalf("%+v, %v", after, err)
 		}
-		equal(w, len(w.served()), 0, "names served while suspended")
+		testkit.Equal(w, len(w.served()), 0, "names served while suspended")
 
 		w.pass(8 * 24 * time.Hour)
 		if err := w.CheckDue(ctx); err != nil {
@@ -48,7 +49,7 @@ func TestDomain_suspended(t *testing.T) {
 				w.Errorf("lifted: %+v, %v", after, err)
 			}
 		}
-		equal(w, w.served()["go.acme.com"], ann.Workspace.Num, "the workspace of the name after the suspension")
+		testkit.Equal(w, w.served()["go.acme.com"], ann.Workspace.Num, "the workspace of the name after the suspension")
 		w.dns.Set(w, "_shortline.go.acme.com")
 		w.pass(time.Minute)
 		if after = w.verify(ann, &d); after.Status != store.DomainActive {

@@ -213,9 +213,7 @@ func TestIcon(t *testing.T) {
 		counted(site{}): "",
 	}
 	s := service(t, local)
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
+	stop := testkit.Run(t, s.Run)
 	for base, want := range sites {
 		if icon, known := s.Icon(base + "/a/page"); known {
 			t.Fatalf("%s has the icon %q before it was fetched", base, icon.Type)
@@ -239,7 +237,6 @@ func TestIcon(t *testing.T) {
 		s.Icon(base)
 	}
 	stop()
-	testkit.Must(t, <-done)
 	if len(asked) != n {
 		t.Errorf("%d requests for icons that are known", len(asked)-n)
 	}

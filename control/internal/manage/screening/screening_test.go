@@ -1,7 +1,6 @@
 package screening_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -38,9 +37,7 @@ func TestService_reloads_a_file(t *testing.T) {
 	if s.ListKnown() || s.Blocks("evil.example") {
 		t.Error("the list is known before it was read")
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
+	testkit.Run(t, s.Run)
 	write("evil.example\n")
 	testkit.Eventually(t, "the file is read", func() bool { return s.Blocks("www.evil.example") })
 	write("other.example\nmore.example\n")
@@ -55,10 +52,6 @@ func TestService_reloads_a_file(t *testing.T) {
 	}
 	write("# nothing\n")
 	testkit.Eventually(t, "an emptied list is read", func() bool { return s.Hosts().Len() == 0 })
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
 }
 
 // An address is asked with the ETag of the last list, and a failure keeps the list.

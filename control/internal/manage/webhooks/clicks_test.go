@@ -140,12 +140,12 @@ func TestClicks_beyond_the_backlog_are_dropped_and_counted(t *testing.T) {
 		rows = append(rows, w.row(u, uint64(i+1)))
 	}
 	testkit.Must(t, w.service.Note(t.Context(), rows))
-	equal(t, w.backlog(hook.ID), 5, "waiting clicks")
+	testkit.Equal(t, w.backlog(hook.ID), 5, "waiting clicks")
 	if n := w.counterOf("shortline_webhooks_click_events_dropped_total"); n != 3 || !strings.Contains(w.logs.String(), "dropped") {
 		t.Fatalf("%v dropped", n)
 	}
 	w.emit(webhooks.URLCreated, make([]any, 8)...) // changes are never dropped
-	equal(t, w.backlog(other.ID), 8, "waiting changes")
+	testkit.Equal(t, w.backlog(other.ID), 8, "waiting changes")
 }
 
 func TestClicks_that_cannot_be_written_down_are_an_error(t *testing.T) {
@@ -158,7 +158,7 @@ func TestClicks_that_cannot_be_written_down_are_an_error(t *testing.T) {
 		t.Fatalf("%v, %d are waiting", err, w.backlog(hook.ID))
 	}
 	testkit.Must(t, w.service.Note(t.Context(), []analytics.Row{w.row(u, 1), w.row(u, 2)}))
-	equal(t, w.backlog(hook.ID), 2, "waiting clicks")
+	testkit.Equal(t, w.backlog(hook.ID), 2, "waiting clicks")
 }
 
 // A click's targetUrl comes from the present link: its rule, else its variant, else the default of smart routing, else

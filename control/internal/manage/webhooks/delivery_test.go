@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/testing/testkit"
@@ -58,7 +59,7 @@ func TestDelivery_is_signed_byte_for_byte(t *testing.T) {
 			"X-Custom": "a b", "Authorization": "Bearer t", "Accept-Encoding": "identity",
 			"X-Webhook-Signature": "sha256=" + hex.EncodeToString(hmacOf([]byte(shown), got.body)),
 		} {
-			equal(t, h.Get(name), want, "%s", name)
+			testkit.Equal(t, h.Get(name), want, "%s", name)
 		}
 		key := []byte(shown)
 		if secret == nil {
@@ -114,7 +115,7 @@ func TestDelivery_goes_to_whom_it_concerns(t *testing.T) {
 		w.run()
 		testkit.Eventually(t, "seven deliveries", func() bool { return len(w.at("")) == 7 })
 		for path, want := range map[string]int{"/ann": 3, "/ann-deleted": 1, "/ann-off": 0, "/bob": 0, "/root": 0, "/root-all": 3} {
-			equal(t, len(w.at(path)), want, "deliveries to %s", path)
+			testkit.Equal(t, len(w.at(path)), want, "deliveries to %s", path)
 		}
 		// Changes of two owners' links in one transaction are separate, and a former ADMIN no longer gets events of all
 		// links.
@@ -128,7 +129,7 @@ func TestDelivery_goes_to_whom_it_concerns(t *testing.T) {
 		}))
 		testkit.Eventually(t, "three more", func() bool { return len(w.at("")) == 10 })
 		for path, want := range map[string]int{"/ann": 4, "/ann-deleted": 2, "/bob": 1, "/root-all": 3} {
-			equal(t, len(w.at(path)), want, "deliveries to %s", path)
+			testkit.Equal(t, len(w.at(path)), want, "deliveries to %s", path)
 		}
 		err := w.store.Tx(ctx, func(tx *store.Tx) error {
 			testkit.Must(t, webhooks.Emit(ctx, tx, webhooks.Event{Name: webhooks.URLCreated, Workspace: bob.UserNum}))
@@ -139,7 +140,7 @@ func TestDelivery_goes_to_whom_it_concerns(t *testing.T) {
 		}
 		w.emit(webhooks.URLDeleted, 4)
 		testkit.Eventually(t, "the next delivery", func() bool { return len(w.at("/ann")) == 5 })
-		equal(t, len(w.at("/bob")), 1, "deliveries after a rolled back event")
+		testkit.Equal(t, len(w.at("/bob")), 1, "deliveries after a rolled back event")
 	})
 }
 
@@ -156,12 +157,12 @@ func TestRetries(t *testing.T) {
 				if wait > 0 {
 					due, err := w.store.DueWebhooks(t.Context(), w.cfg.Now().UnixMilli())
 					testkit.Must(t, err)
-					equal(t, len(due), 0, "webhooks due before the time of attempt %d", i+1)
+					testkit.Equal(t, len(due), 0, "webhooks due before the time of attempt %d", i+1)
 				}
 				w.advance(wait * 6 / 10)
 				testkit.Eventually(t, fmt.Sprintf("attempt %d", i+1), func() bool { return len(w.log(hook.ID)) == i+1 })
 			}
-			equal(t, w.backlog(hook.ID), 0, "deliveries waiting after the last attempt")
+			testkit.Equal(t, w.backlog(hook.ID), 0, "deliveries waiting after the last attempt")
 			for i, q := range w.at("/hook") {
 				if q.header.Get("X-Webhook-Attempt") != fmt.Sprint(i+1) ||
 					q.header.Get("webhook-id") != w.at("/hook")[0].header.Get("webhook-id") ||
@@ -189,7 +190,7 @@ func TestRetries(t *testing.T) {
 			if (w.backlog(hook.ID) == 1) != again {
 				t.Fatalf("again: %v, want %v", !again, again)
 			}
-			equal(t, len(w.at("/elsewhere")), 0, "requests at the target of a redirect")
+			testkit.Equal(t, len(w.at("/elsewhere")), 0, "requests at the target of a redirect")
 		})
 	}
 	t.Run("success ends them", func(t *testing.T) {
@@ -305,7 +306,7 @@ func TestStop_cuts_off_a_hanging_receiver_and_loses_nothing(t *testing.T) {
 	w.cfg.Registry = nil
 	patient, err := webhooks.New(w.cfg, w.store)
 	testkit.Must(t, err)
-	stop := runService(t, patient)
+	stop := testkit.Run(t, patient.Run)
 	testkit.Eventually(t, "an attempt under way", func() bool { return len(w.at("/hook")) == 1 })
 	began := time.Now()
 	stop()
@@ -341,7 +342,7 @@ func TestHanging_receiver_slows_only_itself(t *testing.T) {
 		if n := len(w.at("/hanging")); n > 4 && time.Since(start) < 5*time.Second {
 			t.Fatalf("%d attempts at once at one receiver", n)
 		}
-		equal(t, w.backlog(hanging.ID), 40, "deliveries waiting for the hanging receiver")
+		testkit.Equal(t, w.backlog(hanging.ID), 40, "deliveries waiting for the hanging receiver")
 		// Each attempt fails with the timeout.
 		testkit.Eventually(t, "a timeout", func() bool { return len(w.log(hanging.ID)) > 0 })
 		if log := w.log(hanging.ID)[0]; log.Error != "The receiver did not answer within 5s." || log.Success || log.StatusCode != 0 {
@@ -359,7 +360,7 @@ func TestTwo_processes_share_the_work(t *testing.T) {
 	other, err := webhooks.New(w.cfg, w.store)
 	testkit.Must(t, err)
 	w.run()
-	runService(t, other)
+	testkit.Run(t, other.Run)
 	testkit.Eventually(t, "all deliveries", func() bool { return w.backlog(hook.ID) == 0 })
 	ids := map[string]bool{}
 	for _, q := range w.at("/hook") {
@@ -425,7 +426,7 @@ func TestPrune_after_30_days(t *testing.T) {
 	stop := w.run()
 	testkit.Eventually(t, "a turn", func() bool { return w.counterOf("shortline_webhooks_last_success_timestamp_seconds") > 0 })
 	stop()
-	equal(t, len(w.log(hook.ID)), 1, "new entries after a turn")
+	testkit.Equal(t, len(w.log(hook.ID)), 1, "new entries after a turn")
 	w.advance(31 * 24 * time.Hour)
 	w.run()
 	testkit.Eventually(t, "the old entry to go", func() bool { return len(w.log(hook.ID)) == 0 })
@@ -449,4 +450,40 @@ func TestInactive_webhooks_wait(t *testing.T) {
 	testkit.Eventually(t, "the delivery", func() bool {
 		return slices.ContainsFunc(w.log(hook.ID), func(l store.WebhookLog) bool { return l.Success })
 	})
+}
+
+// Deliveries that wait for the webhook of a deactivated user are held until the user is active again. Events of that time are never
+// sent.
+func TestDeactivated_users_get_no_deliveries(t *testing.T) {
+	w := small(t)
+	hook := w.add("/hook", webhooks.URLCreated)
+	all, _, err := w.service.Create(t.Context(), w.root, webhooks.Input{Name: ptr("all"), URL: ptr(w.URL + "/all"),
+		Events: &[]string{webhooks.URLCreated}, Scope: ptr(webhooks.ScopeAll)})
+	testkit.Must(t, err)
+	active := func(active bool) {
+		testkit.Must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Exec(t.Context(), `UPDATE users SET active = ? WHERE id = ?`, active, w.ann.UserID)
+			return err
+		}))
+	}
+	w.status(500)
+	w.run()
+	w.emit(webhooks.URLCreated, "before")
+	testkit.Eventually(t, "a failed attempt at each", func() bool { return len(w.log(hook.ID)) == 1 && len(w.log(all.ID)) == 1 })
+	active(false)
+	w.answers(nil)
+	w.advance(time.Minute) // the second attempts are due
+	w.emit(webhooks.URLCreated, "meanwhile")
+	testkit.Eventually(t, "the administrator's webhook has both", func() bool { return len(w.at("/all")) == 3 && w.backlog(all.ID) == 0 })
+	if len(w.at("/hook")) != 1 || w.backlog(hook.ID) != 1 {
+		t.Errorf("%d deliveries to a deactivated user, %d wait", len(w.at("/hook")), w.backlog(hook.ID))
+	}
+	if _, err := w.service.Retry(t.Context(), w.root, hook.ID, w.log(hook.ID)[0].ID); !problem.Is(err, problem.Conflict) {
+		t.Errorf("a retry by hand: %v", err)
+	}
+	active(true)
+	testkit.Eventually(t, "the held delivery is sent", func() bool { return len(w.at("/hook")) == 2 && w.backlog(hook.ID) == 0 })
+	w.advance(time.Hour)
+	w.emit(webhooks.URLCreated, "after")
+	testkit.Eventually(t, "new events are sent", func() bool { return len(w.at("/hook")) == 3 })
 }

@@ -48,7 +48,7 @@ func TestEvents_of_links_and_rules(t *testing.T) {
 				t.Fatalf("told %q, want %q", got, list)
 			}
 			for i := range list {
-				equal(t, got[i], list[i], "event %d", i)
+				testkit.Equal(t, got[i], list[i], "event %d", i)
 			}
 		}
 
@@ -124,7 +124,7 @@ func TestEvents_of_links_and_rules(t *testing.T) {
 		}
 		_, err = urls.DeleteMany(ctx, w.ann, ids)
 		testkit.Must(t, err)
-		equal(t, len(told()), 2, "events of a bulk deletion")
+		testkit.Equal(t, len(told()), 2, "events of a bulk deletion")
 	})
 }
 
@@ -166,7 +166,7 @@ func TestAPI6_OneEventPerAction(t *testing.T) {
 		expect := func(action string, want ...string) {
 			t.Helper()
 			for i, id := range []string{all.ID, changes.ID, created.ID} {
-				equal(t, told(id), want[i], "%s: events of webhook %d", action, i)
+				testkit.Equal(t, told(id), want[i], "%s: events of webhook %d", action, i)
 			}
 		}
 		rule := func() string {

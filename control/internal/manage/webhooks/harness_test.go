@@ -2,7 +2,6 @@ package webhooks_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -25,13 +24,6 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
-
-func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
-	}
-}
 
 // request is one delivery, as received.
 type request struct {
@@ -156,21 +148,7 @@ func (w *world) user(email string, role auth.Role) auth.Principal {
 // run runs the service until the test ends or stop is called.
 func (w *world) run() (stop func()) {
 	w.t.Helper()
-	return runService(w.t, w.service)
-}
-
-func runService(t testing.TB, s *webhooks.Service) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(stop)
-	return stop
+	return testkit.Run(w.t, w.service.Run)
 }
 
 func (w *world) advance(d time.Duration) { w.offset.Add(int64(d)) }

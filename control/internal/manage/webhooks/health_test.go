@@ -26,7 +26,7 @@ func TestHealth_counts_failures_since_the_last_success(t *testing.T) {
 		hook := w.add("/hook", webhooks.URLCreated)
 		is := func(want string) {
 			t.Helper()
-			equal(t, w.health(hook.ID), want, "health")
+			testkit.Equal(t, w.health(hook.ID), want, "health")
 		}
 		is("0 in a row, since false, 0 waiting, next false")
 		w.status(http.StatusTeapot) // is not repeated
@@ -138,11 +138,11 @@ func TestRetryFailed(t *testing.T) {
 		if n, err := w.service.RetryFailed(ctx, w.ann, hook.ID); err != nil || n != 0 {
 			t.Errorf("a second call repeats %d, %v", n, err)
 		}
-		equal(t, len(w.log(other.ID)), 3, "attempts at another webhook")
+		testkit.Equal(t, len(w.log(other.ID)), 3, "attempts at another webhook")
 		var entries int
 		testkit.Must(t, w.store.Row(ctx, `SELECT count(*) FROM audit_logs WHERE action = 'WEBHOOK_RESENT' AND entity_id = ?`, hook.ID).
 			Scan(&entries))
-		equal(t, entries, 1, "entries in the audit log")
+		testkit.Equal(t, entries, 1, "entries in the audit log")
 	})
 }
 

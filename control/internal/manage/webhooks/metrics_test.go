@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func TestMetrics_of_the_queue(t *testing.T) {
@@ -23,6 +24,6 @@ func TestMetrics_of_the_queue(t *testing.T) {
 		if _, err := w.service.Update(t.Context(), w.root, hook.ID, webhooks.Input{Active: &no}); err != nil {
 			t.Fatal(err)
 		}
-		equal(t, w.counterOf(size), 0, "deliveries that wait for a webhook that is off")
+		testkit.Equal(t, w.counterOf(size), 0, "deliveries that wait for a webhook that is off")
 	})
 }

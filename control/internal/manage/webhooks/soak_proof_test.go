@@ -103,6 +103,6 @@ func TestMany_receivers_some_of_them_bad(t *testing.T) {
 	w.advance(7 * time.Second) // failed deliveries are repeated
 	for i := endless + 1; i < flapping; i++ {
 		testkit.Eventually(t, "a flapping receiver's deliveries", func() bool { return w.backlog(hooks[i].ID) == 0 })
-		equal(t, w.figures(hooks[i].ID), `6 sent, 3 succeeded, 3 failed, ""`, "flapping receiver %d", i)
+		testkit.Equal(t, w.figures(hooks[i].ID), `6 sent, 3 succeeded, 3 failed, ""`, "flapping receiver %d", i)
 	}
 }

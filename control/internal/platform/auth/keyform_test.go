@@ -1,7 +1,6 @@
 package auth_test
 
 import (
-	"context"
 	"fmt"
 	"hash/crc32"
 	"math/big"
@@ -199,10 +198,7 @@ func TestKey_of_an_earlier_release(t *testing.T) {
 func TestKey_last_use(t *testing.T) {
 	t.Parallel()
 	st, a, p, u := setUp(t, bcrypt.MinCost, secret('a'))
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); _ = a.Run(ctx) }()
-	defer func() { stop(); <-done }()
+	stop := testkit.Run(t, a.Run)
 	key := auth.NewKey()
 	addKey(t, st, p, store.Key{UserID: u.ID}, key)
 	last := func() store.Key {
@@ -225,7 +221,6 @@ func TestKey_last_use(t *testing.T) {
 	// Within a minute, another use from a known address is not written.
 	before := *last().LastUsedAt
 	stop()
-	<-done
 	nextMillisecond(t)
 	if _, err := a.Key(t.Context(), key, "192.0.2.1"); err != nil || a.UsesQueued() != 0 {
 		t.Fatalf("%v, %d uses to write", err, a.UsesQueued())

@@ -1,7 +1,6 @@
 package httpserver_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,19 +19,11 @@ func served(t *testing.T) (addr string) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	testkit.Must(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Request-ID", r.Header.Get("X-Request-ID"))
 		http.Error(w, "not found", http.StatusNotFound)
 	})
-	go func() { done <- httpserver.New(ln, handler, slog.New(slog.DiscardHandler)).Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
+	testkit.Run(t, httpserver.New(ln, handler, slog.New(slog.DiscardHandler)).Run)
 	return ln.Addr().String()
 }
 

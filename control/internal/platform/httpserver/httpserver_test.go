@@ -1,7 +1,6 @@
 package httpserver_test
 
 import (
-	"context"
 	"io"
 	"log/slog"
 	"net"
@@ -44,15 +43,13 @@ func TestNew_responses_have_a_write_deadline(t *testing.T) {
 	under, err := net.Listen("tcp", "127.0.0.1:0")
 	testkit.Must(t, err)
 	ln := &noting{Listener: under}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
 	seen := make(chan []time.Time, 1)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		ln.mu.Lock()
 		seen <- append([]time.Time(nil), ln.until...)
 		ln.mu.Unlock()
 	})
-	go func() { done <- httpserver.New(ln, handler, slog.New(slog.DiscardHandler)).Run(ctx) }()
+	testkit.Run(t, httpserver.New(ln, handler, slog.New(slog.DiscardHandler)).Run)
 	res, err := http.Get("http://" + under.Addr().String())
 	testkit.Must(t, err)
 	_, _ = io.Copy(io.Discard, res.Body)
@@ -60,9 +57,5 @@ func TestNew_responses_have_a_write_deadline(t *testing.T) {
 	until := <-seen
 	if len(until) == 0 || until[len(until)-1].IsZero() || time.Until(until[len(until)-1]) > 10*time.Minute {
 		t.Errorf("write deadlines: %v", until)
-	}
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
 	}
 }

@@ -102,6 +102,27 @@ func New(issuer string, who Person) *Provider {
 	return p
 }
 
+// rsaKeys has the RSA keys of the process by number, because one takes long to make. All providers have the same, but none has number 0.
+var rsaKeys struct {
+	sync.Mutex
+	made map[int]*rsa.PrivateKey
+}
+
+func rsaKey(number int) (key *rsa.PrivateKey, err error) {
+	rsaKeys.Lock()
+	defer rsaKeys.Unlock()
+	if rsaKeys.made[number] == nil {
+		if key, err = rsa.GenerateKey(rand.Reader, 2048); err != nil {
+			return nil, err
+		}
+		if rsaKeys.made == nil {
+			rsaKeys.made = map[int]*rsa.PrivateKey{}
+		}
+		rsaKeys.made[number] = key
+	}
+	return rsaKeys.made[number], nil
+}
+
 // Be sets the person who signs in next.
 func (p *Provider) Be(who Person) { p.locked(func() { p.person = who }) }
 
@@ -115,7 +136,7 @@ func (p *Provider) Rotate() {
 		s := signer{id: fmt.Sprintf("key-%d", p.fresh), alg: jose.RS256}
 		var err error
 		if p.fresh%2 == 1 {
-			s.key, err = rsa.GenerateKey(rand.Reader, 2048)
+			s.key, err = rsaKey(p.fresh)
 		} else {
 			s.alg = jose.ES256
 			s.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -320,7 +341,7 @@ func (p *Provider) idToken(g grant) string {
 		public, _ := private.Public().MarshalJSON()
 		return sign(jose.HS256, public)
 	case ForeignKey:
-		other, _ := rsa.GenerateKey(rand.Reader, 2048)
+		other, _ := rsaKey(0)
 		return sign(jose.RS256, other)
 	}
 	return sign(use.alg, use.key)

@@ -278,7 +278,7 @@ func TestContent_says_what_happened(t *testing.T) {
 		to := fmt.Sprintf("u%d@example.com", i)
 		w.send(to, c.content)
 		m := w.Wait(t, to)
-		equal(t, m.Subject, c.subject+" – Shortline", "subject")
+		testkit.Equal(t, m.Subject, c.subject+" – Shortline", "subject")
 		for _, part := range append(c.parts, testLink) {
 			if !strings.Contains(m.Text, part) || !strings.Contains(visibleText(m.HTML), part) {
 				t.Errorf("%s: a part does not say %q:\n%s\n%s", c.subject, part, m.Text, visibleText(m.HTML))
@@ -321,5 +321,5 @@ func TestMail_page_lists_every_kind(t *testing.T) {
 			}
 		}
 	}
-	equal(t, n, 11, "counted kinds")
+	testkit.Equal(t, n, 11, "counted kinds")
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -16,13 +15,6 @@ import (
 	"github.com/shortline/shortline/shared/testing/mailtest"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
-
-func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
-	}
-}
 
 var keys = [][]byte{bytes.Repeat([]byte("k"), 32)}
 
@@ -49,9 +41,9 @@ func TestService_Send_is_part_of_the_transaction(t *testing.T) {
 			testkit.Must(t, err)
 			return n
 		}
-		equal(t, count(), 0, "e-mails after a rollback")
+		testkit.Equal(t, count(), 0, "e-mails after a rollback")
 		testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error { return s.Send(t.Context(), tx, "bob@example.com", content) }))
-		equal(t, count(), 1, "e-mails after a commit")
+		testkit.Equal(t, count(), 1, "e-mails after a commit")
 	})
 }
 

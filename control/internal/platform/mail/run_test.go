@@ -54,19 +54,7 @@ func newWorld(t *testing.T, st *store.Store, cfg mailtest.Config, changes ...fun
 }
 
 // run runs the service and returns what stops it. The test stops it at its end.
-func (w *world) run() (stop func()) {
-	ctx, cancel := context.WithCancel(w.t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		if err := w.service.Run(ctx); err != nil {
-			w.t.Error(err)
-		}
-	}()
-	stop = func() { cancel(); <-ended }
-	w.t.Cleanup(stop)
-	return stop
-}
+func (w *world) run() (stop func()) { return testkit.Run(w.t, w.service.Run) }
 
 func (w *world) send(to string, c mail.Content) {
 	w.t.Helper()
@@ -174,9 +162,9 @@ func TestService_Run_repeats_temporary_failures(t *testing.T) {
 		w.send("eve@example.com", invitation())
 		w.Wait(t, "eve@example.com") // is not held up
 		m := w.Wait(t, "bob@example.com")
-		equal(t, w.Seen("rcpt"), 4, "attempts")
-		equal(t, len(m.Header["Message-Id"]), 1, "message IDs in %q", m.Header)
-		equal(t, w.count("shortline_mail_retries_total"), 2, "counted retries")
+		testkit.Equal(t, w.Seen("rcpt"), 4, "attempts")
+		testkit.Equal(t, len(m.Header["Message-Id"]), 1, "message IDs in %q", m.Header)
+		testkit.Equal(t, w.count("shortline_mail_retries_total"), 2, "counted retries")
 	})
 }
 
@@ -189,8 +177,8 @@ func TestService_Run_gives_up_rejected_recipients(t *testing.T) {
 		w.send("bob@example.com", invitation())
 		w.send("not an address", invitation())
 		testkit.Eventually(t, "an empty outbox", func() bool { return w.waiting() == 0 })
-		equal(t, w.count("shortline_mail_failed_total", "kind", "invitation", "reason", "rejected"), 2, "counted e-mails")
-		equal(t, w.Seen("rcpt"), 1, "attempts")
+		testkit.Equal(t, w.count("shortline_mail_failed_total", "kind", "invitation", "reason", "rejected"), 2, "counted e-mails")
+		testkit.Equal(t, w.Seen("rcpt"), 1, "attempts")
 	})
 }
 
@@ -231,13 +219,13 @@ func TestService_Run_drops_expired_mail(t *testing.T) {
 		w.Wait(t, "kept@example.com")
 		testkit.Eventually(t, "an empty outbox", func() bool { return w.waiting() == 0 })
 		stop()
-		equal(t, w.count("shortline_mail_failed_total", "kind", "password_reset", "reason", "expired"), 1, "counted e-mails")
+		testkit.Equal(t, w.count("shortline_mail_failed_total", "kind", "password_reset", "reason", "expired"), 1, "counted e-mails")
 		// Nothing is tried for more than a day, however long its link works.
 		w.send("old@example.com", invitation())
 		w.offset.Add(int64(mail.Lifetime + time.Second))
 		w.run()
 		testkit.Eventually(t, "an empty outbox", func() bool { return w.waiting() == 0 })
-		equal(t, len(w.All(t, "")), 1, "sent e-mails")
+		testkit.Equal(t, len(w.All(t, "")), 1, "sent e-mails")
 	})
 }
 

@@ -191,7 +191,7 @@ func TestOpen_by_many_at_once_and_again(t *testing.T) {
 	}
 	wg.Wait()
 	s := open(t, cfg)
-	equal(t, count(t, s), 1, "clicks")
+	testkit.Equal(t, count(t, s), 1, "clicks")
 }
 
 func TestOpen_makes_the_database(t *testing.T) {
@@ -202,7 +202,7 @@ func TestOpen_makes_the_database(t *testing.T) {
 	for range 2 {
 		s := open(t, clickhouse.Config{URL: url})
 		insert(t, s, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
-		equal(t, count(t, s), 1, "clicks")
+		testkit.Equal(t, count(t, s), 1, "clicks")
 		s.Close()
 	}
 }
@@ -253,10 +253,10 @@ func TestStore_repeat_that_differs_changes_nothing(t *testing.T) {
 	check := func(when string) {
 		t.Helper()
 		testkit.Must(t, s.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, 2, func(r *analytics.Row) error {
-			equal(t, *r, first, "%s", when)
+			testkit.Equal(t, *r, first, "%s", when)
 			return nil
 		}))
-		equal(t, count(t, s), 1, "%s: clicks", when)
+		testkit.Equal(t, count(t, s), 1, "%s: clicks", when)
 	}
 	check("before the parts are merged")
 	ask(t, server, "OPTIMIZE TABLE clicks FINAL")
@@ -279,7 +279,7 @@ func TestOps6_Expire(t *testing.T) {
 	ask(t, server, "OPTIMIZE TABLE clicks FINAL")
 	check := func(when string, clicks int64, rollups string) {
 		t.Helper()
-		equal(t, count(t, s), clicks, "%s: clicks", when)
+		testkit.Equal(t, count(t, s), clicks, "%s: clicks", when)
 		for _, table := range clickhouse.Monthly() {
 			if n, err := server.Ask(t.Context(), "SELECT count() > 0 FROM "+table); table != "clicks" && table != "conversions" &&
 				(err != nil || n != rollups) {

@@ -3,7 +3,6 @@ package clickhouse_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -14,13 +13,6 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
-
-func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
-	}
-}
 
 // The store's assumptions must hold over both protocols. Compose files and charts use the native one.
 func TestProtocols(t *testing.T) {
@@ -135,6 +127,6 @@ func TestProtocols(t *testing.T) {
 		defer drop(t, http, missing)
 		defer s.Close()
 		insert(t, s, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
-		equal(t, count(t, s), 1, "clicks")
+		testkit.Equal(t, count(t, s), 1, "clicks")
 	})
 }

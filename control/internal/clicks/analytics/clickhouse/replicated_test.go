@@ -105,7 +105,7 @@ func TestF37_a_replicated_store(t *testing.T) {
 		}
 		for name, want := range map[string]string{"insert_quorum": "auto", "insert_quorum_timeout": "60000", "alter_sync": "2",
 			"insert_deduplicate": "0"} {
-			equal(t, r.settings[i].Get(name), want, "%s of %.60s", name, statement)
+			testkit.Equal(t, r.settings[i].Get(name), want, "%s of %.60s", name, statement)
 		}
 		for _, name := range []string{"insert_quorum_parallel", "select_sequential_consistency"} {
 			if r.settings[i].Has(name) {
@@ -176,7 +176,7 @@ func TestF37_settings_of_replicated_tables(t *testing.T) {
 	r := newRecorder(t, behind)
 	open(t, clickhouse.Config{URL: r.at(behind) + "&insert_quorum=3&select_sequential_consistency=1", Replicated: true})
 	for _, q := range r.settings {
-		equal(t, q.Get("insert_quorum")+" "+q.Get("select_sequential_consistency")+" "+q.Get("insert_quorum_timeout"),
+		testkit.Equal(t, q.Get("insert_quorum")+" "+q.Get("select_sequential_consistency")+" "+q.Get("insert_quorum_timeout"),
 			"3 1 60000", "settings")
 	}
 	reference, err := os.ReadFile(testkit.Source(t, "docs/operators/settings.md"))

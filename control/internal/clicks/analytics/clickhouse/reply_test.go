@@ -51,7 +51,7 @@ func TestStore_insert_whose_reply_is_lost(t *testing.T) {
 			}
 		}
 	}
-	equal(t, count(t, s), 2000, "clicks")
+	testkit.Equal(t, count(t, s), 2000, "clicks")
 	if n, err := s.Losses(t.Context()); n != 20 || err != nil {
 		t.Errorf("Losses = %d, %v, want 20", n, err)
 	}

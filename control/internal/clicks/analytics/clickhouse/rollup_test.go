@@ -152,7 +152,7 @@ func TestStore_rebuilds_at_once_are_harmless(t *testing.T) {
 	}
 	wg.Wait()
 	for _, s := range []*clickhouse.Store{a, b} {
-		equal(t, count(t, s), 3000, "clicks")
+		testkit.Equal(t, count(t, s), 3000, "clicks")
 		if d, err := s.Drift(t.Context(), time.UnixMilli(0), distant); err != nil || len(d.Hours) > 0 {
 			t.Errorf("Drift = %+v, %v", d, err)
 		}
@@ -197,7 +197,7 @@ func TestStore_run(t *testing.T) {
 		got["errors_total"] != 0 || time.Since(time.UnixMilli(int64(at*1000))) > time.Hour {
 		t.Errorf("metrics = %v", got)
 	}
-	equal(t, count(t, s), 2, "clicks")
+	testkit.Equal(t, count(t, s), 2, "clicks")
 }
 
 // Replaced builds are deleted when they are found for the second time, and nothing else is.

@@ -147,15 +147,10 @@ func runOn(t *testing.T, brokers []string, sink click.Sink, change func(*kafkaso
 	}
 	s, err := kafkasource.New(cfg, sink)
 	testkit.Must(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
+	end := testkit.Run(t, s.Run)
 	stop := sync.OnceFunc(func() {
 		defer testkit.Within(t, 8*time.Second, time.Now(), "the stop")
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		end()
 	})
 	t.Cleanup(stop)
 	return s, stop

@@ -62,17 +62,9 @@ func BenchmarkP10(b *testing.B) {
 	}
 	member, err := kafkasource.New(kafkasource.Config{Kafka: settings, Reload: in.ReloadMarks, Logger: quiet}, in)
 	testkit.Must(b, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
 	b.ResetTimer()
 	cpu, began := cpuTime(b), time.Now()
-	go func() { done <- member.Run(ctx) }()
-	defer func() {
-		cancel()
-		if err := <-done; err != nil {
-			b.Error(err)
-		}
-	}()
+	defer testkit.Run(b, member.Run)()
 	p.until(func() bool { return in.Stats().Stored == uint64(clicks) })
 	used, took := cpuTime(b)-cpu, time.Since(began)
 	b.StopTimer()
