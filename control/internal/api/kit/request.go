@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,15 +134,21 @@ func checkJSON(body []byte, wanted bool) error {
 			problems.Add(name, "is not a known property")
 		}
 	}
-	if bytes.Contains(body, []byte(`\u0000`)) { // the only way to write NUL; decoding all values is expensive
+	// Only a body with such texts can have the values that findUnusable looks for. Decoding all values is expensive.
+	if bytes.Contains(body, []byte(`\u0000`)) || hugeNumber.Match(body) {
+		d := json.NewDecoder(bytes.NewReader(body))
+		d.UseNumber()
 		var v any
-		if err := json.Unmarshal(body, &v); err != nil {
+		if err := d.Decode(&v); err != nil {
 			return problem.New(problem.Invalid, "The request body is not valid JSON.")
 		}
-		findNUL(&problems, "", v)
+		findUnusable(&problems, "", v)
 	}
 	return problems.Err()
 }
+
+// hugeNumber finds numbers that float64 might not hold: they have an exponent of three digits, or hundreds of digits.
+var hugeNumber = regexp.MustCompile(`[0-9][eE]\+?[0-9]{3}|[0-9]{300}`)
 
 // Extent returns the depth of the brackets outside strings and the approximate number of values. It runs before the body
 // is decoded, because decoding takes up to a hundred times the size of each value in memory.
@@ -170,24 +177,28 @@ func Extent(body []byte) (deepest, values int) {
 	return deepest, values
 }
 
-// findNUL adds a problem for each string with a NUL, which text columns cannot store.
-func findNUL(problems *problem.Fields, path string, v any) {
+// findUnusable adds a problem for each string with a NUL, which text columns cannot store, and for each number that float64 cannot hold.
+func findUnusable(problems *problem.Fields, path string, v any) {
 	sub := func(name string) string { return strings.TrimPrefix(path+"."+name, ".") }
 	switch v := v.(type) {
 	case string:
 		if strings.ContainsRune(v, 0) {
 			problems.Add(path, "must not contain the character NUL")
 		}
+	case json.Number:
+		if _, err := v.Float64(); err != nil {
+			problems.Add(path, "is a number that is too large")
+		}
 	case []any:
 		for i, item := range v {
-			findNUL(problems, sub(strconv.Itoa(i)), item)
+			findUnusable(problems, sub(strconv.Itoa(i)), item)
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if strings.ContainsRune(name, 0) {
 				problems.Add(sub(strings.ReplaceAll(name, "\x00", "")), "has a name that contains the character NUL")
 			}
-			findNUL(problems, sub(name), v[name])
+			findUnusable(problems, sub(name), v[name])
 		}
 	}
 }
