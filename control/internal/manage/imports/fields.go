@@ -117,14 +117,16 @@ func setStatus(cell string, to *record) string {
 	return ""
 }
 
-// checkState returns what is wrong with the status of a record, of which all cells were read. Without the field that made a link
+// checkState returns what is wrong with the status of a record, of which all cells were read, and with which field. Without the field that made a link
 // EXPIRED, SCHEDULED or EXHAUSTED, it would lead visitors at once.
-func (e *record) checkState() string {
+func (e *record) checkState() (field, wrong string) {
 	without := ""
 	switch e.state {
 	case store.StatusExpired:
 		if e.ExpiresAt == nil {
 			without = "expiresAt"
+		} else if *e.ExpiresAt > store.Now() {
+			return "expiresAt", "must not lie in the future, because the status is EXPIRED"
 		}
 	case store.StatusScheduled:
 		if e.StartsAt == nil {
@@ -138,9 +140,9 @@ func (e *record) checkState() string {
 		e.warn("status", "clicks are not imported, so the link leads visitors until it has maxClicks new clicks")
 	}
 	if without == "" {
-		return ""
+		return "", ""
 	}
-	return fmt.Sprintf("is %s, but the row has no %s, so the link would lead visitors; map %[2]s, or use ACTIVE or INACTIVE",
+	return "status", fmt.Sprintf("is %s, but the row has no %s, so the link would lead visitors; map it, or use ACTIVE or INACTIVE",
 		e.state, without)
 }
 

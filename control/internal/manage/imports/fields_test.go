@@ -62,7 +62,9 @@ func TestF5_lists_of_tags(t *testing.T) {
 	for _, c := range []struct{ header, cell, names, warns string }{
 		{ours, "a, b", "a/b", ""}, {ours, "a;b; c;", "a/b/c", ""}, {ours, `["x","y, z"]`, "x/y, z", ""}, {ours, "[]", "", ""},
 		{ours, `[{"id":"t1","name":"Sale, new","color":"red"}]`, "Sale, new", ""}, // Dub's API
-		{ours, "[draft]", "[draft]", ""}, {ours, "[a, b", "[a/b", ""},
+		{ours, "[draft]", "[draft]", ""}, {ours, "[a, b", "[a/b", ""}, {ours, "[a], [b]", "[a]/[b]", ""},
+		{ours, "[a, b]", "[a/b]", `tags: the cell is no JSON array, so "[a" is one tag`},
+		{ours, "{a;b}", "{a/b}", `tags: the cell is no JSON array, so "{a" is one tag`}, // PostgreSQL's arrays
 		{ours, "a;b, c", "a/b, c", `tags: the names of tags are separated by ";" here, so "b, c" is one tag`},
 		{ours, "a|b", "a|b", `tags: the names of tags are separated by "," here, so "a|b" is one tag`},
 		{shlink, "foo|bar", "foo/bar", ""}, {older, "foo|bar", "foo/bar", ""}, {shlink, "foo", "foo", ""}, {shlink, "", "none", ""},
@@ -77,7 +79,7 @@ func TestF5_lists_of_tags(t *testing.T) {
 			t.Errorf("%s: %q gives %q, %s, %s", c.header, c.cell, names, tell(problems), tell(got.warnings))
 		}
 	}
-	for _, broken := range []string{`["a",`, `["a" "b"]`, `[1,2]`, `["a",null]`, `[{"id":1}]`, `[["a"]]`} {
+	for _, broken := range []string{`["a",`, `["a" "b"]`, `[1,2]`, `["a",null]`, `[{"id":1}]`, `[["a"]]`, `['a', 'b']`, `['a']`} {
 		got, problems := readOne(t, ours, "https://example.com/", broken)
 		if !strings.HasPrefix(tell(problems), "tags: must be a JSON array") || got.Tags != nil {
 			t.Errorf("%s: %v %s", broken, got.Tags, tell(problems))
@@ -104,6 +106,10 @@ func TestF4_slugs_of_addresses(t *testing.T) {
 			`["https://bit.ly/one","https://bit.ly/two"]`, "one", "bit.ly",
 			`slug: "https://bit.ly/one" is taken; other addresses of the link that are lost: 1`,
 		},
+		{"bit.ly/one, Go.Acme.com/two", "one", "bit.ly", `slug: "bit.ly/one" is taken; other addresses of the link that are lost: 1`},
+		{"https://bit.ly/one|https://bit.ly/two", "one", "bit.ly",
+			`slug: "https://bit.ly/one" is taken; other addresses of the link that are lost: 1`},
+		{"https://bit.ly/abc?x=a,b", "abc", "bit.ly", ""},
 		{"https://acme.com/promo/2024", "2024", "acme.com", `slug: only the last part of the path "promo/2024" becomes the slug`},
 		// These are no addresses, and refused as slugs.
 		{"conf/2024", "conf/2024", "", ""},
@@ -162,6 +168,10 @@ func TestF7_cells_are_never_reinterpreted(t *testing.T) {
 		if _, problems := readOne(t, "url,"+c.column, "https://example.com/", c.cell); !strings.HasPrefix(tell(problems), c.wrong) {
 			t.Errorf("%s %q: %q, want %q", c.column, c.cell, tell(problems), c.wrong)
 		}
+	}
+	_, problems := readOne(t, "url,status,expiresAt", "https://example.com/", "expired", "9999-01-01")
+	if !strings.HasPrefix(tell(problems), "expiresAt: must not lie in the future, because the status is EXPIRED") {
+		t.Errorf("an expired link that has not expired: %s", tell(problems))
 	}
 	got, problems := readOne(t, "url,status,maxClicks", "https://example.com/", "exhausted", "5")
 	if len(problems) > 0 || got.Status != nil || !strings.HasPrefix(tell(got.warnings), "status: clicks are not imported") {

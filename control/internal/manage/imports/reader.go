@@ -126,8 +126,8 @@ func (r *reader) readRow(from *row) (out record, problems []problem.Field) {
 			problems = append(problems, problem.Field{Field: u.field.name, Message: wrong})
 		}
 	}
-	if wrong := out.checkState(); wrong != "" {
-		problems = append(problems, problem.Field{Field: "status", Message: wrong})
+	if field, wrong := out.checkState(); wrong != "" {
+		problems = append(problems, problem.Field{Field: field, Message: wrong})
 	}
 	for _, c := range from.cells[min(len(r.table.columns), len(from.cells)):] {
 		if strings.TrimSpace(c) != "" {

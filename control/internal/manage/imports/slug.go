@@ -13,9 +13,13 @@ func setSlug(cell string, to *record) string {
 		if form != namesInJSON || len(list) == 0 {
 			return "must be a slug or a short URL"
 		}
-		if cell = strings.TrimSpace(list[0]); len(list) > 1 {
-			to.warn(slugField, "%q is taken; other addresses of the link that are lost: %d", cell, len(list)-1)
+		if list[0] = strings.TrimSpace(list[0]); len(list) > 1 {
+			warnOfOthers(list, to)
 		}
+		cell = list[0]
+	} else if list := separateAddresses(cell); len(list) > 1 {
+		cell = list[0]
+		warnOfOthers(list, to)
 	}
 	host, path, ok := splitAddress(cell)
 	if !ok {
@@ -32,6 +36,21 @@ func setSlug(cell string, to *record) string {
 	}
 	to.CustomSlug = path
 	return ""
+}
+
+func warnOfOthers(list []string, to *record) {
+	to.warn(slugField, "%q is taken; other addresses of the link that are lost: %d", list[0], len(list)-1)
+}
+
+// separateAddresses returns the addresses of a cell such as "bit.ly/one, bit.ly/two", or nil if the cell has other parts.
+func separateAddresses(cell string) []string {
+	list := strings.FieldsFunc(cell, func(c rune) bool { return strings.ContainsRune(tagSeparators, c) || unicode.IsSpace(c) })
+	for _, part := range list {
+		if _, _, ok := splitAddress(part); !ok {
+			return nil
+		}
+	}
+	return list
 }
 
 // isBlankSlug reports whether a cell names no address. Exports of APIs write an empty array for none.

@@ -54,8 +54,16 @@ func setTags(cell string, to *record) string {
 			to.warn("tags", "the names of tags are separated by %q here, so %q is one tag", separator, name)
 		}
 	}
+	if len(names) > 1 && isEnclosed(cell) && !isEnclosed(names[0]) {
+		to.warn("tags", "the cell is no JSON array, so %q is one tag", names[0])
+	}
 	to.Tags = &names
 	return ""
+}
+
+// isEnclosed reports whether brackets or braces enclose a text, as in lists of other programs.
+func isEnclosed(text string) bool {
+	return strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") || strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}")
 }
 
 // listForm is what a cell that begins like a JSON array holds.
@@ -70,7 +78,7 @@ const (
 func jsonNames(cell string) ([]string, listForm) {
 	var list []any
 	if json.Unmarshal([]byte(cell), &list) != nil {
-		if inside := strings.TrimSpace(cell[1:]); strings.HasPrefix(inside, `"`) || strings.HasPrefix(inside, "{") {
+		if inside := strings.TrimSpace(cell[1:]); inside != "" && strings.ContainsRune(`"'{`, rune(inside[0])) { // Python writes '
 			return nil, otherJSON
 		}
 		return nil, noJSON

@@ -23,6 +23,8 @@ func TestF6_messages_have_codes(t *testing.T) {
 		`"go/shop" is already taken`:                                                      "TAKEN [go/shop]",
 		"The receiver answered 500 Internal Server Error.":                                "ANSWERED [500 Internal Server Error]",
 		`the column "clicks" is not imported; rows with content: 7`:                       "COLUMN_IGNORED [clicks 7]",
+		`the names of tags are separated by ";" here, so "b, c" is one tag`:               "TAGS_JOINED [; b, c]",
+		`"bit.ly/one" is taken; other addresses of the link that are lost: 2`:             "ADDRESSES_LOST [bit.ly/one 2]",
 		"The link leads to evil.example, which the operator of this service has blocked.": "BLOCKED [evil.example]",
 		"upsert 3: snapshot: damaged or foreign bytes":                                    "DAMAGED [upsert 3: snapshot:  ]",
 		"This invitation has expired. Ask for a new one.":                                 "USED []",

@@ -44,6 +44,13 @@ export const said: Translation<typeof english> = {
   'said.DATES_KEPT': 'Vorhandene Links, die ihr Datum behalten: {0}',
   'said.PASSWORDS_LOST': 'Links, die für alle offen werden, weil Passwörter nicht importiert werden („{0}“): {1}',
   'said.COLUMN_IGNORED': '„{0}“ wird nicht importiert; Zeilen mit Inhalt: {1}',
+  'said.TAGS_JOINED': 'Tags sind hier durch {0} getrennt, also ist „{1}“ ein einziger Tag',
+  'said.NO_JSON': 'Die Zelle ist keine JSON-Liste, also ist „{0}“ ein einziger Tag',
+  'said.LAST_PART': 'nur der letzte Teil von „{0}“ wird zum Slug',
+  'said.ADDRESSES_LOST': '„{0}“ ergibt den Slug; andere Adressen, die verloren gehen: {1}',
+  'said.CLICKS_LOST':
+    'Klicks werden nicht importiert, also leitet der Link weiter, bis seine Grenze erneut erreicht ist',
+  'said.ROW_STATE': 'ist {0}, aber die Zeile hat kein {1}, also würde der Link weiterleiten',
   'said.NO_IMPORTER': 'Wer den Import gestartet hat, darf nicht mehr importieren.',
   'said.LINKS_FULL': 'Der Dienst hat {0} Links, mehr sind nicht möglich. Löschen Sie zuerst Links.',
   'said.SIGN_IN': 'E-Mail oder Passwort ist nicht richtig.',

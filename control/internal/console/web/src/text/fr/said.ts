@@ -44,6 +44,13 @@ export const said: Translation<typeof english> = {
   'said.DATES_KEPT': 'Liens existants qui gardent leur date : {0}',
   'said.PASSWORDS_LOST': 'Liens ouverts à tous, car les mots de passe ne sont pas importés (« {0} ») : {1}',
   'said.COLUMN_IGNORED': '« {0} » n’est pas importé ; lignes avec contenu : {1}',
+  'said.TAGS_JOINED': 'les étiquettes sont séparées par {0}, donc « {1} » est une seule étiquette',
+  'said.NO_JSON': 'la cellule n’est pas une liste JSON, donc « {0} » est une seule étiquette',
+  'said.LAST_PART': 'seule la dernière partie de « {0} » devient le slug',
+  'said.ADDRESSES_LOST': '« {0} » donne le slug ; autres adresses perdues : {1}',
+  'said.CLICKS_LOST':
+    'les clics ne sont pas importés : le lien redirige jusqu’à ce que sa limite soit de nouveau atteinte',
+  'said.ROW_STATE': 'est {0}, mais la ligne n’a pas de {1} : le lien redirigerait',
   'said.NO_IMPORTER': 'La personne qui a lancé l’import n’a plus le droit d’importer.',
   'said.LINKS_FULL': 'Le service a {0} liens, c’est la limite. Supprimez d’abord des liens.',
   'said.SIGN_IN': 'E-mail ou mot de passe incorrect.',
