@@ -34,6 +34,13 @@ describe('a tree of conditions', () => {
       operator: 'AND',
       conditions: [{ type: 'device', operator: 'equals', value: 'MOBILE' }],
     });
+    // Rules that a program has made can have the other form.
+    const leaf = { type: 'device', operator: 'equals', value: 'MOBILE' };
+    const other = { logicalOperator: 'or', items: [leaf, { logicalOperator: 'AND', items: [leaf] }] };
+    expect(toJSON(parse(other))).toEqual({
+      operator: 'OR',
+      conditions: [leaf, { operator: 'AND', conditions: [leaf] }],
+    });
     expect(toJSON(parse(null))).toEqual({ operator: 'AND', conditions: [] });
   });
 

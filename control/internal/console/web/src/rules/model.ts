@@ -46,7 +46,7 @@ export const condition = (type: string, operator: string, value: unknown): Condi
   value,
 });
 
-/** Reads the JSON form. A condition alone becomes a group with it. What is not of that form becomes an empty group. */
+/** Reads the JSON form, in both spellings that the API takes and returns. A condition alone becomes a group with it. What is not of that form becomes an empty group. */
 export function parse(json: unknown): Group {
   const part = read(json);
   if (part?.kind === 'group') return part;
@@ -56,9 +56,11 @@ export function parse(json: unknown): Group {
 function read(json: unknown): Part | undefined {
   if (typeof json !== 'object' || json === null) return undefined;
   const fields = json as Record<string, unknown>;
-  if (Array.isArray(fields['conditions'])) {
-    const parts = fields['conditions'].map(read).filter((one) => one !== undefined);
-    return group(fields['operator'] === 'OR' ? 'OR' : 'AND', parts);
+  const list = fields['conditions'] ?? fields['items'];
+  if (Array.isArray(list)) {
+    const parts = list.map(read).filter((one) => one !== undefined);
+    const operator = fields['operator'] ?? fields['logicalOperator'];
+    return group(typeof operator === 'string' && operator.toUpperCase() === 'OR' ? 'OR' : 'AND', parts);
   }
   if (typeof fields['type'] !== 'string') return undefined;
   return condition(fields['type'], typeof fields['operator'] === 'string' ? fields['operator'] : '', fields['value']);

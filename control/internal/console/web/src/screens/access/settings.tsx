@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import { query, search, to } from '../../route';
 import { moment, t } from '../../text';
+import { jsonProblem } from '../../text/json';
 import { Button, IconButton } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Area, Input } from '../../ui/field';
@@ -35,7 +36,7 @@ function SettingForm({ of, known, onClose, onSaved }: SettingFormProps) {
     try {
       parsed = JSON.parse(value);
     } catch (error) {
-      throw refused('value', t('rules.jsonWrong', { problem: (error as Error).message }));
+      throw refused('value', t('rules.jsonWrong', { problem: jsonProblem(error) }));
     }
     const body = { value: parsed, description: description.trim() || null };
     await api.put('/api/settings/system/{key}', { path: { key: name }, body });

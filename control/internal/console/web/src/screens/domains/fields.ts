@@ -1,5 +1,6 @@
 // The settings of a domain as its form has them: texts, of which an empty one stands for no value.
 import type { Domain } from './state';
+import { jsonProblem } from '../../text/json';
 
 export interface Fields {
   isDefault: boolean;
@@ -35,7 +36,7 @@ export function invalid(fields: Fields): ['apple' | 'android', string][] {
       if (fields[name].trim() !== '') JSON.parse(fields[name]);
       return [];
     } catch (error) {
-      return [[name, error instanceof Error ? error.message : '']];
+      return [[name, jsonProblem(error)]];
     }
   });
 }

@@ -4,6 +4,7 @@ import { Builder } from '../../rules/builder';
 import { locate, parse, toJSON, type Group } from '../../rules/model';
 import { sends } from '../../rules/sentence';
 import { t } from '../../text';
+import { jsonProblem } from '../../text/json';
 import { Button } from '../../ui/button';
 import { useDraft } from '../../ui/draft';
 import { Input } from '../../ui/field';
@@ -35,7 +36,7 @@ function JSONEditor({ root, onRoot }: { root: Group; onRoot: (root: Group) => vo
       onRoot(parse(JSON.parse(next)));
       setProblem('');
     } catch (error) {
-      setProblem(t('rules.jsonWrong', { problem: (error as Error).message }));
+      setProblem(t('rules.jsonWrong', { problem: jsonProblem(error) }));
     }
   };
   return (
