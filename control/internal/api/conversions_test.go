@@ -151,14 +151,14 @@ func TestConversions_bad_requests(t *testing.T) {
 		`{"clickId":"x","foo":1}`:        "foo",
 		`{"clickId":1}`:                  "clickId",
 		`{"repeatable":"yes"}`:           "repeatable",
-		`[{"name":"a"},{"foo":1}]`:       "items[1].foo",
-		`{"items":[{},{},{},{"foo":1}]}`: "items[3].foo",
-		`[{"name":"a"},7]`:               "items[1]",
-		`[null]`:                         "items[0]",
+		`[{"name":"a"},{"foo":1}]`:       "items.1.foo",
+		`{"items":[{},{},{},{"foo":1}]}`: "items.3.foo",
+		`[{"name":"a"},7]`:               "items.1",
+		`[null]`:                         "items.0",
 	} {
 		w.do("POST", conversionsPath, body, as(w.ann)).wantField(field)
 	}
-	w.do("POST", conversionsPath, `{"name":"a"}`+"\n"+`{"foo":1}`, both(as(w.ann), lines)).wantField("items[1].foo")
+	w.do("POST", conversionsPath, `{"name":"a"}`+"\n"+`{"foo":1}`, both(as(w.ann), lines)).wantField("items.1.foo")
 	for _, body := range []string{`{"value":NaN}`, `{"value":Infinity}`, `{`, ``, `"text"`, `null`, `{"name":"a"} {"name":"b"}`,
 		strings.Repeat("[", 100) + strings.Repeat("]", 100)} {
 		w.do("POST", conversionsPath, body, as(w.ann)).want(400)
@@ -317,15 +317,15 @@ func TestConversions_one_wrong_item_of_many(t *testing.T) {
 		return strings.Join(list, "\n")
 	}
 	for _, broken := range []string{`{"clickId":`, `{"clickId":"x"} {"clickId":"y"}`, `clickId=x`, `{"value":NaN}`} {
-		w.do("POST", conversionsPath, batch(broken), lines).wantField("items[6]").says("line 7")
+		w.do("POST", conversionsPath, batch(broken), lines).wantField("items.6").says("line 7")
 	}
 	for _, wrong := range []string{`7`, `null`, `[]`, `"x"`} {
-		w.do("POST", conversionsPath, batch(wrong), lines).wantField("items[6]")
+		w.do("POST", conversionsPath, batch(wrong), lines).wantField("items.6")
 	}
-	w.do("POST", conversionsPath, batch(`{"name":1}`), lines).wantField("items[6].name")
-	w.do("POST", conversionsPath, batch(`{"foo":1}`), lines).wantField("items[6].foo")
+	w.do("POST", conversionsPath, batch(`{"name":1}`), lines).wantField("items.6.name")
+	w.do("POST", conversionsPath, batch(`{"foo":1}`), lines).wantField("items.6.foo")
 	// Lines without anything are no items, but they are lines.
-	if r := w.do("POST", conversionsPath, "\n\n"+batch(`{`), lines).wantField("items[6]"); !strings.Contains(r.text, "line 7") &&
+	if r := w.do("POST", conversionsPath, "\n\n"+batch(`{`), lines).wantField("items.6"); !strings.Contains(r.text, "line 7") &&
 		!strings.Contains(r.text, "line 9") {
 		t.Errorf("the answer does not name the line: %s", r.text)
 	}

@@ -80,7 +80,7 @@ func readLines(body []byte) ([]conversion.Item, error) {
 			continue
 		}
 		if !json.Valid(line) {
-			return nil, problem.OfField(fmt.Sprintf("items[%d]", len(list)), "is not valid JSON (line %d)", number)
+			return nil, problem.OfField(fmt.Sprintf("items.%d", len(list)), "is not valid JSON (line %d)", number)
 		}
 		list = append(list, line)
 	}
@@ -95,7 +95,7 @@ func parseItems(list []json.RawMessage, single bool) ([]conversion.Item, error) 
 	var v problem.Fields
 	items := make([]conversion.Item, len(list))
 	for i, raw := range list {
-		prefix := fmt.Sprintf("items[%d]", i)
+		prefix := fmt.Sprintf("items.%d", i)
 		if single {
 			prefix = ""
 		}
