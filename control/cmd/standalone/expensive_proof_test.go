@@ -46,6 +46,11 @@ func (c *client) orders(link string) (list []order) {
 	for i := range 30 {
 		secrets = append(secrets, map[string]any{"originalUrl": "https://example.com/", "password": fmt.Sprint("secret ", i)})
 	}
+	var file struct {
+		ID string `json:"id"`
+	}
+	rows := strings.Repeat("https://example.com/,a;b\n", 100_000)
+	testkit.Must(c.t, c.try("POST", "/api/imports", raw{"text/csv", "url,tags\n" + rows}, 201, &file))
 	return []order{
 		{"explain", "POST", path + "/explain", map[string]any{}},
 		{"replay", "POST", path + "/explain/replay", map[string]any{"draft": map[string]any{}, "limit": 35}},
@@ -55,6 +60,7 @@ func (c *client) orders(link string) (list []order) {
 		{"export", "GET", "/api/analytics/export?includeClicks=true&timeRange=last_365_days", nil},
 		{"report", "GET", "/api/analytics/overview?timeRange=last_365_days&compare=previous", nil},
 		{"bulk", "POST", "/api/urls/bulk", map[string]any{"urls": secrets}},
+		{"dry run", "POST", "/api/imports/" + file.ID + "/dry-run", map[string]any{"mapping": map[string]any{"originalUrl": "url", "tags": "tags"}}},
 	}
 }
 
@@ -108,7 +114,7 @@ func TestS2_every_expensive_order_is_answered(t *testing.T) {
 		p.follow(link.Slug, visitor)
 	}
 	orders := greedy.orders(link.ID)
-	var done, refused [8]atomic.Int64
+	var done, refused [9]atomic.Int64
 	load := func(ctx context.Context) (wait func()) {
 		var running sync.WaitGroup
 		for k := range clients {

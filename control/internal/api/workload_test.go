@@ -77,6 +77,7 @@ func TestS2_computations_take_turns(t *testing.T) {
 	})
 	id := w.create("busy")
 	path := "/api/urls/" + id
+	file := w.uploadLinks("url\nhttps://a.example/\n")
 	requests := [][3]string{
 		{"POST", path + "/explain/replay", `{"draft":{}}`}, {"POST", path + "/explain", `{}`},
 		{"POST", "/api/urls/explain", `{"draft":{"originalUrl":"https://a.example/"}}`},
@@ -84,6 +85,7 @@ func TestS2_computations_take_turns(t *testing.T) {
 		{"POST", "/api/urls", `{"originalUrl":"https://a.example/","password":"secret"}`},
 		{"PATCH", path, `{"password":"secret"}`},
 		{"POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://a.example/","password":"secret"}]}`},
+		{"POST", "/api/imports/" + file + "/dry-run", `{"mapping":{"originalUrl":"url"}}`},
 	}
 	release := w.server.TakeComputing(w.annID)
 	for _, r := range requests {

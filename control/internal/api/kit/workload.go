@@ -15,7 +15,7 @@ type Workload uint8
 
 const (
 	Light     Workload = iota // no queue
-	Computing                 // explanations, replays, QR codes: at most about a second of a processor each
+	Computing                 // explanations, replays, QR codes, dry runs: at most about two seconds of a processor each
 	Reporting                 // queries of the click store
 	Exporting                 // streams
 	workloads

@@ -58,7 +58,7 @@ func (s *server) registerImports() {
 		About("Checks every row like a new link, and its slug and externalId against the file and the saved links. It does not ask the " +
 			"operator's check service. An import that was started gets 409.").
 		Example(`{"mapping":{"originalUrl":"long_url","slug":"keyword","tags":"tags"},"conflicts":"rename"}`).Fails(http.StatusConflict)
-	preview.Status, preview.Timeout = http.StatusOK, importTime
+	preview.Status, preview.Timeout, preview.Work = http.StatusOK, importTime, kit.Computing
 	kit.Handle(s.Kit, preview, s.previewImport)
 	start := importEndpoint(http.MethodPost, "/{id}/start", "startImport", "Start an import").
 		About("Imports the rows in the background, in steps of 200. Rows with problems are left out. A process that ends is replaced, and no " +

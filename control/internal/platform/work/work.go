@@ -51,13 +51,13 @@ func New(cfg Config) *Queue {
 	return &Queue{cfg: cfg, turns: turns, users: map[string]*user{}}
 }
 
-// NewComputing returns the queue that all computations of the API share that users can order: explanations, replays, QR codes, images
-// and the hashes of links' passwords. A quarter of the processors serves it, so that the others answer visitors and sign-ins. wait
+// NewComputing returns the queue that all computations of the API share that users can order: explanations, replays, dry runs of
+// imports, QR codes, images and the hashes of links' passwords. A quarter of the processors serves it, so that the others answer visitors and sign-ins. wait
 // is the longest wait for a slot.
 func NewComputing(wait time.Duration) *Queue {
 	return New(Config{
 		Slots: max(1, runtime.GOMAXPROCS(0)/4), PerUser: 1, Wait: wait,
-		Busy: "Too many explanations, QR codes, images and passwords are being computed.",
+		Busy: "Too many explanations, dry runs, QR codes, images and passwords are being computed.",
 	})
 }
 
