@@ -101,20 +101,26 @@ func (f *stamped) older(links, clicks stamp) error {
 		return nil
 	case clicks.start > n:
 		return fmt.Errorf("DATA_DIR: %s in %s is of start %d and %s of start %d, so %[1]s is an older copy: "+
-			"links, users and changes since then are missing. %s", linksFile, f.dir, n, clicksFile, clicks.start, advice)
+			"links, users and changes since then are missing. %[6]s", linksFile, f.dir, n, clicksFile, clicks.start, advice)
 	}
 	return fmt.Errorf("DATA_DIR: %s in %s is of start %d and %s of start %d, so %[1]s is an older copy: clicks since then are missing, "+
-		"except for those of the last day that the edge still has. %s", clicksFile, f.dir, clicks.start, linksFile, n, advice)
+		"except for those of the last day that the edge still has. %[6]s", clicksFile, f.dir, clicks.start, linksFile, n, advice)
 }
 
 // followEdge makes the links safe to use with the edge that is in the folder. The edge loses nothing: it loads the links again,
 // and clicks that it has not delivered stay.
 func (f *stamped) followEdge(ctx context.Context, links, edge stamp) error {
 	used, err := holds(f.dir, edgeFile)
-	if err != nil || !used {
+	if err != nil {
 		return err
 	}
 	n, begun := links.number()
+	if !used {
+		if n > 0 && !begun {
+			f.log.Warn("edge missing, starting without it", "effect", "clicks that it had not delivered are missing")
+		}
+		return nil
+	}
 	if edge.start == n || begun && edge.start+1 == n {
 		return nil
 	}
