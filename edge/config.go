@@ -217,17 +217,33 @@ func (c Config) Validate() error {
 	if c.ProxyProtocol && c.TrustedProxies == "" {
 		add("PROXY_PROTOCOL: requires TRUSTED_PROXIES")
 	}
-	if err := c.conversions(nil, nil).Validate(); c.DataDir != "" && err != nil {
-		add("CONVERSION_SPOOL_CAP_BYTES: %w", err)
-	}
 	if err := c.brand().Validate(); err != nil {
 		add("BRAND_LOGO_URL: %w", err)
 	}
-	if err := c.spool().Validate(); c.DataDir != "" && err != nil {
-		problems = append(problems, err)
+	return errors.Join(append(problems, c.checkSpools())...)
+}
+
+// checkSpools checks the settings of the two spools. Each problem names the setting that causes it.
+func (c Config) checkSpools() error {
+	var problems []error
+	add := func(setting string, err error) {
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", setting, err))
+		}
+	}
+	switch mode := spool.SyncMode(c.SpoolSync); mode {
+	case "", spool.SyncInterval, spool.SyncAlways, spool.SyncNone:
+	default:
+		add("SPOOL_SYNC", fmt.Errorf("%q must be interval, always or none", mode))
+		c.SpoolSync = ""
 	}
 	if err := (ship.Config{Linger: c.ShipDelay}).Validate(); err != nil {
-		problems = append(problems, err)
+		add("SHIP_DELAY", err)
+		c.ShipDelay = 0
+	}
+	if c.DataDir != "" {
+		add("CONVERSION_SPOOL_CAP_BYTES", c.conversions(nil, nil).Validate())
+		add("SPOOL_CAP_BYTES, SPOOL_LANES", c.spool().Validate())
 	}
 	return errors.Join(problems...)
 }

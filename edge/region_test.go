@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/shortline/shortline/edge"
@@ -64,5 +65,20 @@ func TestOps7_Edge_says_where_it_is(t *testing.T) {
 	err := cfg.Validate()
 	if err == nil || !strings.Contains(err.Error(), "EDGE_NAME") || !strings.Contains(err.Error(), "REGION") {
 		t.Errorf("bad names: %v", err)
+	}
+}
+
+// Each problem of the spools names the setting that causes it, once.
+func TestA11_problems_of_spools_name_their_setting(t *testing.T) {
+	cfg := edge.Config{DataDir: t.TempDir(), SpoolSync: "often", ShipDelay: time.Hour, ConversionCapBytes: 1, SpoolLanes: 5000}
+	var of []string
+	for line := range strings.Lines(cfg.Validate().Error()) {
+		if setting, what, _ := strings.Cut(line, ": "); strings.Contains(what, "spool") || strings.Contains(what, "linger") ||
+			strings.Contains(what, "often") {
+			of = append(of, setting)
+		}
+	}
+	if got := strings.Join(of, " "); got != "SPOOL_SYNC SHIP_DELAY CONVERSION_SPOOL_CAP_BYTES SPOOL_CAP_BYTES, SPOOL_LANES" {
+		t.Errorf("problems of %s", got)
 	}
 }
