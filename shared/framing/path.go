@@ -1,4 +1,4 @@
-package proxy
+package framing
 
 import (
 	"bytes"
@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// climbs reports whether the path of a request target contains a segment that some server could read as . or .. Such
-// a path could lead out of the forwarded paths, for example to the control plane's interface for edges. climbs
+// Climbs reports whether the path of a request target contains a segment that some server could read as . or .. Such
+// a path could lead out of the forwarded paths, for example to the control plane's interface for edges. Climbs
 // recognizes segments that are percent-encoded up to three times, end with parameters (;), or are separated by a
-// backslash. The control plane has nothing at such a path.
-func climbs(target []byte) bool {
+// backslash. Proxies do not forward such a path.
+func Climbs(target []byte) bool {
 	if n := bytes.IndexAny(target, "?#"); n >= 0 {
 		target = target[:n]
 	}

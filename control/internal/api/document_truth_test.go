@@ -338,6 +338,12 @@ func TestB1_parameters_are_decoded_once(t *testing.T) {
 		}
 		w.do("PUT", "/api/settings/system/"+unreserved(id), `{"value":1}`, as(w.root))
 	}
+	// Edges forward no path with such an id, so nothing could name the link.
+	for _, id := range []string{".", "..", " .. ", "a/../b", "./a", `a\\..`, "..;a", "%2e%2E", "%252e"} {
+		body := fmt.Sprintf(`{"originalUrl":"https://example.com/","externalId":"%s"}`, id)
+		w.do("POST", "/api/urls", body, as(w.ann)).wantField("externalId")
+		w.do("POST", "/api/urls/bulk", `{"urls":[`+body+`]}`, as(w.ann)).want(201).shows("failureCount", 1, "failed.0.field", "externalId")
+	}
 	// Parameters of handlers that read the request themselves.
 	link := w.create("abc")
 	w.do("GET", "/api/urls/"+every(link)+"/qrcode", "", as(w.ann)).want(200)

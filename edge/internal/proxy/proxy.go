@@ -24,6 +24,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/apierror"
 	"github.com/shortline/shortline/shared/client"
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/framing"
 	"github.com/shortline/shortline/shared/visitor"
 	"github.com/valyala/fasthttp"
 	"go.opentelemetry.io/otel/trace"
@@ -154,7 +155,7 @@ func (p *Proxy) Owns(path []byte) bool {
 
 // Serve forwards a request and its answer. from is the visitor's address.
 func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, from netip.Addr) {
-	if climbs(ctx.Request.Header.RequestURI()) {
+	if framing.Climbs(ctx.Request.Header.RequestURI()) {
 		p.fail(ctx, fasthttp.StatusNotFound,
 			"There is nothing at this address. A path must not contain the segments . or .., also not in encoded form.")
 		return

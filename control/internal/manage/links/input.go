@@ -2,6 +2,7 @@ package links
 
 import (
 	"cmp"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/tags"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/framing"
 	"github.com/shortline/shortline/shared/link"
 )
 
@@ -176,6 +178,8 @@ func (s *Service) applyTexts(texts map[string]string, u *store.Link, v *problem.
 			v.Add(f.Name, "must be at most %d characters long", f.Max)
 		case f.Destination && trimmed != "":
 			s.destination(f.Name, trimmed, to, v)
+		case f.Name == "externalId" && framing.Climbs([]byte(url.PathEscape(trimmed))):
+			v.Add(f.Name, "must not be . or .., nor contain it between slashes, because edges answer no address with such a part")
 		case f.Name == "ogImage" && given != "" && !ownImage(given, u.ID):
 			v.Add(f.Name, "must be the key of an image that was uploaded for this link")
 		case f.Name == "twitterCardType" && given != "" && !slices.Contains(TwitterCards, given):
