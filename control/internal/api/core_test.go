@@ -226,7 +226,7 @@ func TestRateLimits(t *testing.T) {
 	eachWith(t, limits, each)
 }
 
-func TestDocument_pages(t *testing.T) {
+func TestB6_document_pages(t *testing.T) {
 	w := small(t, nil)
 	for path, kind := range map[string]string{"/api": "text/html", "/api/": "text/html", "/api/docs.js": "text/javascript",
 		"/api/docs.css": "text/css", "/api/swagger-ui.js": "text/javascript", "/api/swagger-ui.css": "text/css"} {
@@ -235,6 +235,12 @@ func TestDocument_pages(t *testing.T) {
 			t.Errorf("%s: %d %v", path, r.StatusCode, r.Header)
 		}
 	}
+	for accepted, encoding := range map[string]string{"gzip;q=0": "", "zstd, GZip; q=0.5": "gzip", "identity": ""} {
+		if got := w.do("GET", "/api/openapi.json", "", with("Accept-Encoding", accepted)).want(200).Header; got.Get("Content-Encoding") != encoding {
+			t.Errorf("%s: %v", accepted, got)
+		}
+	}
+	w.do("GET", "/api/openapi.json", "", with("If-None-Match", r.Header.Get("ETag"))).want(304)
 	// Only a key that was used for another request gets 422. Requests with invalid fields get 400.
 	doc := w.openapi()
 	for endpoint, op := range doc.operations() {

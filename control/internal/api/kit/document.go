@@ -3,8 +3,10 @@ package kit
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"embed"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"reflect"
@@ -39,9 +41,10 @@ func (k *Kit) registerDocument() {
 			}
 			h, b := c.Response().Header(), file.plain
 			h.Set("Cache-Control", "no-cache")
+			h.Set("ETag", file.tag)
 			h.Set("Content-Security-Policy", docsPolicy)
 			h.Add("Vary", "Accept-Encoding")
-			if strings.Contains(c.Request().Header.Get("Accept-Encoding"), "gzip") {
+			if acceptsGzip(c.Request().Header.Get("Accept-Encoding")) {
 				b = file.gzipped
 				h.Set("Content-Encoding", "gzip")
 			}
@@ -66,14 +69,35 @@ func (k *Kit) registerDocument() {
 }
 
 // served is a file in both encodings in which it may be sent.
-type served struct{ plain, gzipped []byte }
+type served struct {
+	plain, gzipped []byte
+	tag            string // its version, the same for both encodings
+}
+
+func newServed(plain, gzipped []byte) served {
+	sum := sha256.Sum256(plain)
+	return served{plain, gzipped, fmt.Sprintf(`W/"%x"`, sum[:16])}
+}
+
+// acceptsGzip reports whether a list of encodings has gzip, and not with the weight 0, which refuses it.
+func acceptsGzip(accepted string) bool {
+	for part := range strings.SplitSeq(accepted, ",") {
+		name, weight, _ := strings.Cut(part, ";")
+		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			_, q, weighed := strings.Cut(weight, "=")
+			number, err := strconv.ParseFloat(strings.TrimSpace(q), 64)
+			return !weighed || err != nil || number > 0
+		}
+	}
+	return false
+}
 
 func compress(b []byte, err error) (served, error) {
 	var out bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	_, _ = w.Write(b) // a bytes.Buffer never fails
 	_ = w.Close()
-	return served{b, out.Bytes()}, err
+	return newServed(b, out.Bytes()), err
 }
 
 func decompress(gzipped []byte, err error) (served, error) {
@@ -85,7 +109,7 @@ func decompress(gzipped []byte, err error) (served, error) {
 		return served{}, err
 	}
 	plain, err := io.ReadAll(r)
-	return served{plain, gzipped}, err
+	return newServed(plain, gzipped), err
 }
 
 // Document returns the OpenAPI document in the form that clients read. Call it once, when all endpoints are declared.
