@@ -324,6 +324,25 @@ func TestA3_a_backup_over_a_used_folder(t *testing.T) {
 	l.works("the next start", l.link.Slug, 7)
 }
 
+// A copy of a folder that is no backup, over the files of a killed program, gets its journal and is damaged by that. Nothing may call it
+// usable.
+func TestA3_a_copy_gets_the_journal_of_a_killed_program(t *testing.T) {
+	t.Parallel()
+	l := live(t)
+	l.Start()
+	l.clicks(l.Login(), 2)
+	l.Kill()
+	for _, file := range []string{"shortline.db", "clicks.duckdb"} {
+		copyTo(t, filepath.Join(l.old, file), filepath.Join(l.Dir, file))
+	}
+	for range 2 { // the first try applies the journal
+		l.refuses("a copy with a foreign journal", "shortline.db is damaged", "into an empty folder")
+	}
+	if out, err := l.command("repair").CombinedOutput(); err == nil || !strings.Contains(string(out), "shortline.db is damaged") {
+		t.Errorf("repair: %v\n%s", err, out)
+	}
+}
+
 // A2: repair accepts the loss of the click store. Counters keep their values, and clicks that the edge still has are in reports.
 func TestA2_repair_accepts_a_loss(t *testing.T) {
 	t.Parallel()

@@ -50,6 +50,10 @@ func (f *stamped) join(ctx context.Context, accept bool) error {
 		return err
 	}
 	if behind := f.older(links, clicks); behind != nil {
+		// A copy over the files of a killed program gets its journal, and the newer start with it.
+		if err := checkLinks(ctx, f.dir, f.links); err != nil {
+			return err
+		}
 		if !accept {
 			return behind
 		}

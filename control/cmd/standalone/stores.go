@@ -72,11 +72,24 @@ func openLinks(ctx context.Context, dir string, cfg store.Config) (*store.Store,
 	cfg.URL = "sqlite:" + filepath.Join(dir, linksFile)
 	links, err := store.Open(ctx, cfg)
 	if err != nil && ctx.Err() == nil && store.Damaged(err) {
-		return nil, fmt.Errorf("DATA_DIR: %s is damaged, or the files %[1]s-wal and %[1]s-shm are left of another database. "+
-			"It holds all links and users: restore the whole folder from a backup into an empty folder (%w)",
-			filepath.Join(dir, linksFile), err)
+		return nil, damagedLinks(dir, err)
 	}
 	return links, err
+}
+
+func damagedLinks(dir string, err error) error {
+	return fmt.Errorf("DATA_DIR: %s is damaged, or the files %[1]s-wal and %[1]s-shm are left of another database. "+
+		"It holds all links and users: restore the whole folder from a backup into an empty folder (%w)",
+		filepath.Join(dir, linksFile), err)
+}
+
+// checkLinks reads all of the links' file, which is done only if something else in the folder is wrong.
+func checkLinks(ctx context.Context, dir string, links *store.Store) error {
+	wrong, err := links.Integrity(ctx)
+	if err == nil && wrong != "" {
+		err = damagedLinks(dir, errors.New(wrong))
+	}
+	return err
 }
 
 // openClicks opens the click store, and creates it if it is missing. A new store gets its name when it is complete, so a first
