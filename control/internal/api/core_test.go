@@ -236,7 +236,8 @@ func TestB6_document_pages(t *testing.T) {
 		}
 	}
 	for accepted, encoding := range map[string]string{"gzip;q=0": "", "zstd, GZip; q=0.5": "gzip", "identity": ""} {
-		if got := w.do("GET", "/api/openapi.json", "", with("Accept-Encoding", accepted)).want(200).Header; got.Get("Content-Encoding") != encoding {
+		got := w.do("GET", "/api/openapi.json", "", with("Accept-Encoding", accepted)).want(200).Header
+		if got.Get("Content-Encoding") != encoding {
 			t.Errorf("%s: %v", accepted, got)
 		}
 	}

@@ -117,8 +117,8 @@ func setStatus(cell string, to *record) string {
 	return ""
 }
 
-// checkState returns what is wrong with the status of a record, of which all cells were read, and with which field. Without the field that made a link
-// EXPIRED, SCHEDULED or EXHAUSTED, it would lead visitors at once.
+// checkState returns what is wrong with the status of a record, of which all cells were read, and with which field. Without the field
+// that made a link EXPIRED, SCHEDULED or EXHAUSTED, it would lead visitors at once.
 func (e *record) checkState() (field, wrong string) {
 	without := ""
 	switch e.state {

@@ -52,8 +52,8 @@ func New(cfg Config) *Queue {
 }
 
 // NewComputing returns the queue that all computations of the API share that users can order: explanations, replays, dry runs of
-// imports, QR codes, images and the hashes of links' passwords. A quarter of the processors serves it, so that the others answer visitors and sign-ins. wait
-// is the longest wait for a slot.
+// imports, QR codes, images and the hashes of links' passwords. A quarter of the processors serves it, so that the others answer
+// visitors and sign-ins. wait is the longest wait for a slot.
 func NewComputing(wait time.Duration) *Queue {
 	return New(Config{
 		Slots: max(1, runtime.GOMAXPROCS(0)/4), PerUser: 1, Wait: wait,
