@@ -25,6 +25,8 @@ func TestF6_messages_have_codes(t *testing.T) {
 		`the column "clicks" is not imported; rows with content: 7`:                       "COLUMN_IGNORED [clicks 7]",
 		`the names of tags are separated by ";" here, so "b, c" is one tag`:               "TAGS_JOINED [; b, c]",
 		`"bit.ly/one" is taken; other addresses of the link that are lost: 2`:             "ADDRESSES_LOST [bit.ly/one 2]",
+		"An address can be invited 5 times a day.":                                        "A_DAY [5]",
+		"must be a host name, not an IP address":                                          "HOST []",
 		"The link leads to evil.example, which the operator of this service has blocked.": "BLOCKED [evil.example]",
 		"upsert 3: snapshot: damaged or foreign bytes":                                    "DAMAGED [upsert 3: snapshot:  ]",
 		"This invitation has expired. Ask for a new one.":                                 "USED []",

@@ -80,6 +80,8 @@ export class ApiError extends Error {
   readonly retryAfter: number;
   /** True if the user must set up a second factor before anything else. */
   readonly needsFactor: boolean;
+  /** True if the message says more than the status. */
+  readonly coded: boolean;
 
   constructor(status: number, body: unknown, retryAfter = 0) {
     const b = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
@@ -91,6 +93,7 @@ export class ApiError extends Error {
     this.who = changer(b);
     this.counts = b['counts'] as Schema<'Counts'> | undefined;
     this.retryAfter = retryAfter;
+    this.coded = typeof b['code'] === 'string';
     this.needsFactor = status === 403 && b['error'] === 'Second Factor Required';
   }
 

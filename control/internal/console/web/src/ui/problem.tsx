@@ -7,7 +7,7 @@ import { Icon } from './icon';
 export function explain(error: unknown, marked = false): string {
   if (!(error instanceof ApiError)) return t('problem.title');
   if (error.unreachable) return t('problem.unreachable');
-  if (error.status === 429) return t('problem.tooMany', { n: Math.max(1, error.retryAfter) });
+  if (error.status === 429 && !error.coded) return t('problem.tooMany', { n: Math.max(1, error.retryAfter) });
   if (marked && error.fields.length > 0) return t('problem.fields', { n: error.fields.length });
   return error.message || t('problem.status', { status: error.status });
 }

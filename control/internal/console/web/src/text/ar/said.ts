@@ -63,6 +63,7 @@ export const said: Translation<typeof english> = {
   'said.UNAVAILABLE': 'الخدمة غير متاحة حاليًا. حاول بعد قليل.',
   'said.INTERNAL': 'حدث خطأ في الخادم.',
   'said.DOMAIN_HAS_LINKS': 'روابط على هذا النطاق: {0}. احذفها أولًا.',
+  'said.A_DAY': '{0} في اليوم على الأكثر؛ حاول غدًا',
   'said.LIMIT': 'بلغت الحد {0}. احذف واحدًا أولًا.',
   'said.RULE_UNUSABLE': 'لا يمكن استخدام قاعدة، غالبًا لأن الخادم الطرفي أقدم منها: {2}',
   'said.ANSWERED': 'أجاب المستقبل بـ {0}.',

@@ -64,6 +64,7 @@ export const said: Translation<typeof english> = {
   'said.UNAVAILABLE': 'Der Dienst ist gerade nicht verfügbar. Versuchen Sie es gleich noch einmal.',
   'said.INTERNAL': 'Auf dem Server ist etwas schiefgegangen.',
   'said.DOMAIN_HAS_LINKS': 'Links auf dieser Domain: {0}. Löschen Sie sie zuerst.',
+  'said.A_DAY': 'höchstens {0} am Tag; versuchen Sie es morgen wieder',
   'said.LIMIT': 'Die Grenze von {0} ist erreicht. Löschen Sie zuerst etwas.',
   'said.RULE_UNUSABLE': 'Eine Regel lässt sich nicht verwenden, meist weil der Edge älter ist als die Regel: {2}',
   'said.ANSWERED': 'Der Empfänger hat {0} geantwortet.',

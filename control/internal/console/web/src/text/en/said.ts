@@ -61,6 +61,7 @@ export const said = {
   'said.UNAVAILABLE': 'The service is not available at the moment. Try again shortly.',
   'said.INTERNAL': 'Something went wrong on the server.',
   'said.DOMAIN_HAS_LINKS': 'Links on this domain: {0}. Delete them first.',
+  'said.A_DAY': 'at most {0} a day; try again tomorrow',
   'said.LIMIT': 'The limit of {0} is reached. Delete one first.',
   'said.RULE_UNUSABLE': 'A rule cannot be used, usually because the edge is older than the rule: {2}',
   'said.ANSWERED': 'The receiver answered {0}.',

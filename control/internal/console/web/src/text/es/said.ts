@@ -63,6 +63,7 @@ export const said: Translation<typeof english> = {
   'said.UNAVAILABLE': 'El servicio no está disponible ahora. Inténtelo de nuevo en breve.',
   'said.INTERNAL': 'Algo ha fallado en el servidor.',
   'said.DOMAIN_HAS_LINKS': 'Enlaces en este dominio: {0}. Elimínelos primero.',
+  'said.A_DAY': 'como máximo {0} al día; inténtelo mañana',
   'said.LIMIT': 'Se ha alcanzado el límite de {0}. Elimine uno primero.',
   'said.RULE_UNUSABLE': 'Una regla no se puede usar, casi siempre porque el edge es más antiguo que ella: {2}',
   'said.ANSWERED': 'El receptor respondió {0}.',

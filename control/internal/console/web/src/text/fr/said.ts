@@ -64,6 +64,7 @@ export const said: Translation<typeof english> = {
   'said.UNAVAILABLE': 'Le service n’est pas disponible pour l’instant. Réessayez bientôt.',
   'said.INTERNAL': 'Une erreur s’est produite sur le serveur.',
   'said.DOMAIN_HAS_LINKS': 'Liens sur ce domaine : {0}. Supprimez-les d’abord.',
+  'said.A_DAY': 'au plus {0} par jour ; réessayez demain',
   'said.LIMIT': 'La limite de {0} est atteinte. Supprimez-en un d’abord.',
   'said.RULE_UNUSABLE': 'Une règle est inutilisable, le plus souvent parce que l’edge est plus ancien qu’elle : {2}',
   'said.ANSWERED': 'Le destinataire a répondu {0}.',

@@ -63,6 +63,7 @@ export const said: Translation<typeof english> = {
   'said.UNAVAILABLE': 'サービスは現在利用できません。しばらくして再試行してください。',
   'said.INTERNAL': 'サーバーで問題が発生しました。',
   'said.DOMAIN_HAS_LINKS': 'このドメインのリンク: {0}。先に削除してください。',
+  'said.A_DAY': '1 日 {0} 回までです。明日もう一度お試しください',
   'said.LIMIT': '上限 {0} に達しました。先に削除してください。',
   'said.RULE_UNUSABLE': 'ルールを使用できません。多くの場合、エッジがルールより古いためです: {2}',
   'said.ANSWERED': '受信側の応答: {0}',
