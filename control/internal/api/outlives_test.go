@@ -98,6 +98,18 @@ var outlives = map[[2]string]func(m *maker){
 		m.must("an OWNER can turn it on", m.active(id) && m.delivers(m.ann, within(m.team)))
 		m.do("PUT", "/api/webhooks/"+id, `{"isActive":false}`, as(m.ann), within(m.team)).want(200).shows("pauseReason", nil)
 	},
+	{"Webhooks of a member", "the member loses the role ADMIN"}: func(m *maker) {
+		id := m.hook(as(m.bob), within(m.team))
+		m.must("it delivers before", m.delivers(m.ann, within(m.team)))
+		m.do("PATCH", "/api/workspaces/"+m.team+"/members/"+m.bobID, `{"role":"VIEWER"}`, as(m.ann)).want(200)
+		m.paused(id, "MEMBER_DEMOTED")
+		m.must("it delivers nothing", !m.delivers(m.ann, within(m.team)))
+		if _, newest := m.rowsOf("WEBHOOK_UPDATED"); !strings.Contains(newest, `"MEMBER_DEMOTED"`) {
+			m.t.Error(newest)
+		}
+		m.do("PUT", "/api/webhooks/"+id, `{"isActive":true}`, as(m.ann), within(m.team)).want(200)
+		m.must("an OWNER can turn it on", m.active(id) && m.delivers(m.ann, within(m.team)))
+	},
 	{"Invitations", "the inviter leaves, loses the role ADMIN, or is deactivated"}: func(m *maker) {
 		_, token := m.invite(m.team, "zoe@example.com", "EDITOR", m.bob)
 		m.status("INACTIVE")

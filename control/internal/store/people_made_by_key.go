@@ -8,12 +8,13 @@ import (
 // Why the service paused a webhook.
 const (
 	PausedMemberRemoved = "MEMBER_REMOVED"
+	PausedMemberDemoted = "MEMBER_DEMOTED"
 	PausedUserDeleted   = "USER_DELETED"
 	PausedKeyDeleted    = "API_KEY_DELETED"
 )
 
 // PauseReasons lists all reasons.
-var PauseReasons = []string{PausedMemberRemoved, PausedUserDeleted, PausedKeyDeleted}
+var PauseReasons = []string{PausedMemberRemoved, PausedMemberDemoted, PausedUserDeleted, PausedKeyDeleted}
 
 // Paused is a webhook that was active until now.
 type Paused struct {
@@ -27,10 +28,10 @@ func scanPaused(row interface{ Scan(...any) error }) (p Paused, err error) {
 
 const pause = `UPDATE webhooks SET active = FALSE, pause_reason = ?, updated_at = ? WHERE active AND `
 
-// PauseWebhooksOf pauses the webhooks that a user has made in a workspace.
-func (tx *Tx) PauseWebhooksOf(ctx context.Context, workspace uint64, userID string) ([]Paused, error) {
+// PauseWebhooksOf pauses the webhooks that a user has made in a workspace, for one of PauseReasons.
+func (tx *Tx) PauseWebhooksOf(ctx context.Context, workspace uint64, userID, reason string) ([]Paused, error) {
 	return All(ctx, tx.Conn, scanPaused, pause+`workspace_num = ? AND user_id = ? RETURNING id, name, workspace_num`,
-		PausedMemberRemoved, Now(), workspace, userID)
+		reason, Now(), workspace, userID)
 }
 
 // PauseWebhooksMadeBy pauses the webhooks that were made with one of the API keys.

@@ -23,7 +23,7 @@ type Webhook struct {
 	Headers      map[string]string `json:"headers" doc:"Custom headers of deliveries. Values are never returned: each is ***."`
 	Scope        string            `json:"scope" values:"webhookScope" doc:"Whether it gets events of its owner's links or of all links."`
 	IsActive     bool              `json:"isActive"`
-	PauseReason  *string           `json:"pauseReason" values:"webhookPause" doc:"Why Shortline paused it: its maker left the workspace or was deleted, or its API key was deleted with endMade. Null if it is active, or if a person disabled it."`
+	PauseReason  *string           `json:"pauseReason" values:"webhookPause" doc:"Why Shortline paused it: its maker left the workspace, lost the role ADMIN or was deleted, or its API key was deleted with endMade. Null if it is active, or if a person disabled it."`
 	HasSecret    bool              `json:"hasSecret" doc:"Whether deliveries are signed."`
 	TotalSent    int64             `json:"totalSent" doc:"Number of attempts."`
 	TotalSuccess int64             `json:"totalSuccess"`

@@ -20,7 +20,8 @@ func (s *Service) Members(ctx context.Context, p auth.Principal, limit, offset i
 }
 
 // SetRole changes the role of a member. An ADMIN manages members below OWNER; only an OWNER makes or demotes OWNERs.
-// The last OWNER cannot be demoted. An API key makes nobody an ADMIN or OWNER.
+// The last OWNER cannot be demoted. An API key makes nobody an ADMIN or OWNER. The webhooks of a member who can no longer manage them are
+// paused.
 func (s *Service) SetRole(ctx context.Context, p auth.Principal, userID, role string) (m store.Member, err error) {
 	want := auth.ParseWorkspaceRole(role)
 	if want == auth.NoMember {
@@ -54,10 +55,16 @@ func (s *Service) SetRole(ctx context.Context, p auth.Principal, userID, role st
 			return fmt.Errorf("change role: %w", err)
 		}
 		m.Role = role
-		return audit.Append(ctx, tx, audit.Entry{
+		var paused []audit.Entry
+		if has >= auth.WorkspaceAdmin && want < auth.WorkspaceAdmin {
+			if paused, err = s.pauseWebhooks(ctx, tx, p, m, store.PausedMemberDemoted); err != nil {
+				return err
+			}
+		}
+		return audit.Append(ctx, tx, append(paused, audit.Entry{
 			UserID: p.UserID, Action: "MEMBER_UPDATED", EntityType: "member", EntityID: userID, Workspace: p.Workspace.Num,
 			Old: map[string]any{"email": m.Email, "role": old}, New: map[string]any{"email": m.Email, "role": role},
-		})
+		})...)
 	})
 	return m, err
 }
@@ -90,7 +97,7 @@ func (s *Service) Remove(ctx context.Context, p auth.Principal, userID string) e
 		if err != nil {
 			return fmt.Errorf("remove a member: %w", err)
 		}
-		paused, err := s.pauseWebhooks(ctx, tx, p.UserID, p.Workspace.Num, m)
+		paused, err := s.pauseWebhooks(ctx, tx, p, m, store.PausedMemberRemoved)
 		if err != nil {
 			return err
 		}

@@ -24,25 +24,26 @@ type Notices struct {
 	Console string // address of the console
 }
 
-// Mail makes s tell OWNERs and ADMINs of a workspace by e-mail when webhooks are paused because their maker has left. console is
+// Mail makes s tell OWNERs and ADMINs of a workspace by e-mail when webhooks are paused because of their maker. console is
 // the address of the console. Call it before other methods.
 func (s *Service) Mail(m *mail.Service, console string) {
 	s.notices = Notices{m, console}
 }
 
-// pauseWebhooks pauses the webhooks that a member who leaves has made in a workspace: only this member may know where their data
-// goes. It tells those who can go on with them, and returns the entries for the audit log. actor is the id of a user.
-func (s *Service) pauseWebhooks(ctx context.Context, tx *store.Tx, actor string, workspace uint64, m store.Member) (log []audit.Entry,
+// pauseWebhooks pauses the webhooks that a member who leaves, or may no longer manage webhooks, has made in the caller's workspace: only
+// this member may know where their data goes. It tells those who can go on with them, and returns the entries for the audit log. reason is
+// one of store.PauseReasons.
+func (s *Service) pauseWebhooks(ctx context.Context, tx *store.Tx, p auth.Principal, m store.Member, reason string) (log []audit.Entry,
 	err error) {
-	paused, err := tx.PauseWebhooksOf(ctx, workspace, m.UserID)
+	paused, err := tx.PauseWebhooksOf(ctx, p.Workspace.Num, m.UserID, reason)
 	if err != nil {
 		return nil, fmt.Errorf("pause the webhooks of a member: %w", err)
 	}
-	return webhooks.PausedEntries(actor, store.PausedMemberRemoved, paused), s.notices.paused(ctx, tx, actor, m.Email, paused)
+	return webhooks.PausedEntries(p.UserID, reason, paused), s.notices.paused(ctx, tx, p.UserID, m.Email, paused)
 }
 
-// paused tells of webhooks that are paused because the member who made them has left, or was deleted. The member is no longer in
-// their workspaces. actor is the id of the user who did it, who gets no e-mail.
+// paused tells of webhooks that are paused because the member who made them has left, was deleted or may no longer manage them. actor
+// is the id of the user who did it, who gets no e-mail.
 func (n Notices) paused(ctx context.Context, tx *store.Tx, actor, member string, list []store.Paused) error {
 	if len(list) == 0 || !n.Mail.Enabled() {
 		return nil

@@ -112,8 +112,8 @@ type CertificateEnds struct {
 	Link      string
 }
 
-// WebhooksPaused tells members of a workspace that webhooks were paused because the member who made them has left. Link is the
-// page of the webhooks in the console.
+// WebhooksPaused tells members of a workspace that webhooks were paused because the member who made them has left or lost the role. Link is
+// the page of the webhooks in the console.
 type WebhooksPaused struct {
 	At        time.Time
 	Workspace string   // name
@@ -275,9 +275,10 @@ func (w WebhooksPaused) page() page {
 	}
 	return page{
 		Subject: "Webhooks of " + where + " are paused",
-		Lead:    []string{"A member has left your workspace. The webhooks that this member had made are paused: nothing is sent to them."},
-		Facts:   facts(fact{"Webhooks", list}, fact{"Workspace", where}, fact{"Member", nameOf(w.Member)}, fact{"Time", stamp(w.At)}),
-		Link:    w.Link, Button: "Open the webhooks in the console",
+		Lead: []string{"A member has left your workspace, or can no longer manage webhooks. The webhooks that this member had made are paused: nothing is " +
+			"sent to them."},
+		Facts: facts(fact{"Webhooks", list}, fact{"Workspace", where}, fact{"Member", nameOf(w.Member)}, fact{"Time", stamp(w.At)}),
+		Link:  w.Link, Button: "Open the webhooks in the console",
 		Foot: []string{"If you know where a webhook leads and still need it, turn it on again. Otherwise delete it."},
 	}
 }

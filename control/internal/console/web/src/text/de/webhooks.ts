@@ -62,6 +62,8 @@ export const webhooks: Translation<typeof en> = {
   'hook.off.PERSON': 'Dieser Webhook ist deaktiviert. Ereignisse werden erst wieder gesendet, wenn Sie ihn aktivieren.',
   'hook.off.MEMBER_REMOVED':
     'Shortline hat diesen Webhook angehalten, weil das Mitglied, das ihn erstellt hat, den Arbeitsbereich verlassen hat. Wenn Sie wissen, wohin er führt, aktivieren Sie ihn wieder. Sonst löschen Sie ihn.',
+  'hook.off.MEMBER_DEMOTED':
+    'Shortline hat diesen Webhook angehalten, weil das Mitglied, das ihn erstellt hat, keine Webhooks mehr verwalten darf. Wenn Sie wissen, wohin er führt, aktivieren Sie ihn wieder. Sonst löschen Sie ihn.',
   'hook.off.USER_DELETED':
     'Shortline hat diesen Webhook angehalten, weil der Benutzer, der ihn erstellt hat, gelöscht wurde. Wenn Sie wissen, wohin er führt, aktivieren Sie ihn wieder. Sonst löschen Sie ihn.',
   'hook.off.API_KEY_DELETED':

@@ -57,6 +57,8 @@ export const webhooks = {
   'hook.off.PERSON': 'This webhook is disabled. Events are not sent until you enable it again.',
   'hook.off.MEMBER_REMOVED':
     'Shortline paused this webhook because the member who made it left the workspace. If you know where it leads, enable it again. Otherwise delete it.',
+  'hook.off.MEMBER_DEMOTED':
+    'Shortline paused this webhook because the member who made it can no longer manage webhooks. If you know where it leads, enable it again. Otherwise delete it.',
   'hook.off.USER_DELETED':
     'Shortline paused this webhook because the user who made it was deleted. If you know where it leads, enable it again. Otherwise delete it.',
   'hook.off.API_KEY_DELETED':

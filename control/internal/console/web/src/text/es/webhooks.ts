@@ -67,6 +67,8 @@ export const webhooks: Translation<typeof en> = {
   'hook.off.PERSON': 'Este webhook está desactivado. Los eventos no se envían hasta que lo actives de nuevo.',
   'hook.off.MEMBER_REMOVED':
     'Shortline pausó este webhook porque el miembro que lo creó dejó el espacio de trabajo. Si sabes adónde lleva, actívalo de nuevo. Si no, elimínalo.',
+  'hook.off.MEMBER_DEMOTED':
+    'Shortline pausó este webhook porque el miembro que lo creó ya no puede gestionar webhooks. Si sabes adónde lleva, actívalo de nuevo. Si no, elimínalo.',
   'hook.off.USER_DELETED':
     'Shortline pausó este webhook porque se eliminó al usuario que lo creó. Si sabes adónde lleva, actívalo de nuevo. Si no, elimínalo.',
   'hook.off.API_KEY_DELETED':

@@ -69,6 +69,8 @@ export const webhooks: Translation<typeof en> = {
     'Ce webhook est désactivé. Les événements ne sont pas envoyés tant que vous ne l’avez pas réactivé.',
   'hook.off.MEMBER_REMOVED':
     'Shortline a suspendu ce webhook parce que le membre qui l’a créé a quitté l’espace de travail. Si vous savez où il mène, réactivez-le. Sinon, supprimez-le.',
+  'hook.off.MEMBER_DEMOTED':
+    'Shortline a suspendu ce webhook parce que le membre qui l’a créé ne peut plus gérer de webhooks. Si vous savez où il mène, réactivez-le. Sinon, supprimez-le.',
   'hook.off.USER_DELETED':
     'Shortline a suspendu ce webhook parce que l’utilisateur qui l’a créé a été supprimé. Si vous savez où il mène, réactivez-le. Sinon, supprimez-le.',
   'hook.off.API_KEY_DELETED':

@@ -58,6 +58,8 @@ export const webhooks: Translation<typeof en> = {
   'hook.off.PERSON': 'この Webhook は無効です。再び有効にするまで、イベントは送信されません。',
   'hook.off.MEMBER_REMOVED':
     'この Webhook を作成したメンバーがワークスペースを離れたため、Shortline が一時停止しました。送信先が分かる場合は再び有効にし、それ以外は削除してください。',
+  'hook.off.MEMBER_DEMOTED':
+    'この Webhook を作成したメンバーが Webhook を管理できなくなったため、Shortline が一時停止しました。送信先が分かる場合は再び有効にし、それ以外は削除してください。',
   'hook.off.USER_DELETED':
     'この Webhook を作成したユーザーが削除されたため、Shortline が一時停止しました。送信先が分かる場合は再び有効にし、それ以外は削除してください。',
   'hook.off.API_KEY_DELETED':
