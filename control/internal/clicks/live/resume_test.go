@@ -138,3 +138,40 @@ func FuzzSubscribe_resume(f *testing.F) {
 		}
 	})
 }
+
+// A click that is stored while the reader is away belongs to it, also if its time is the first one that the cursor covers.
+func TestSubscribe_resumes_with_the_first_millisecond_of_its_cursor(t *testing.T) {
+	t.Parallel()
+	feed, ann, rows, clicks, _ := newFeedOf(t, live.Config{})
+	const most = 64 // clicks that a cursor lists
+	list := rows(1, most+2)
+	store := func(part []analytics.Row) {
+		testkit.Must(t, clicks.Insert(t.Context(), analytics.Batch{Rows: part}))
+		feed.Stored(part)
+	}
+	take := func(s *live.Subscription, want int) {
+		got := 0
+		testkit.Eventually(t, fmt.Sprint(want, " clicks arrive"), func() bool {
+			events, _ := s.Take()
+			got += len(events)
+			return got == want
+		})
+	}
+	s, err := feed.Subscribe(t.Context(), ann, live.Ask{})
+	testkit.Must(t, err)
+	began := time.Now().UnixMilli()
+	for i := range list {
+		list[i].Time = began + int64(i)
+	}
+	late := list[most+1]
+	late.Time = began + 1 // the cursor forgets the first click, and then begins here
+	store(list[:most+1])
+	take(s, most+1)
+	cursor := s.Cursor()
+	s.Close()
+	store([]analytics.Row{late})
+	s, err = feed.Subscribe(t.Context(), ann, live.Ask{Resume: cursor})
+	testkit.Must(t, err)
+	defer s.Close()
+	take(s, 1)
+}
