@@ -42,6 +42,14 @@ describe('a tree of conditions', () => {
       conditions: [leaf, { operator: 'AND', conditions: [leaf] }],
     });
     expect(toJSON(parse(null))).toEqual({ operator: 'AND', conditions: [] });
+    expect(toJSON(parse({}))).toEqual({ operator: 'AND', conditions: [] });
+    // A misspelt name must not make the rule apply to everybody: the API refuses a condition without a type.
+    const refused = { type: '', operator: '', value: null };
+    expect(toJSON(parse({ operator: 'AND', condition: [leaf] }))).toEqual({ operator: 'AND', conditions: [refused] });
+    expect(toJSON(parse({ operator: 'AND', conditions: [{ typ: 'device' }, leaf, 'x'] }))).toEqual({
+      operator: 'AND',
+      conditions: [refused, leaf, refused],
+    });
   });
 
   it('shares what has not changed', () => {

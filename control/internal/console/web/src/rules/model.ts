@@ -46,19 +46,25 @@ export const condition = (type: string, operator: string, value: unknown): Condi
   value,
 });
 
-/** Reads the JSON form, in both spellings that the API takes and returns. A condition alone becomes a group with it. What is not of that form becomes an empty group. */
+/**
+ * Reads the JSON form, in both spellings that the API takes and returns. A condition alone becomes a group with it, and null or {} an
+ * empty group. What is not of that form becomes a condition without a type, which the API refuses: left out, the rule would say more.
+ */
 export function parse(json: unknown): Group {
-  const part = read(json);
+  const empty = typeof json !== 'object' || json === null || Object.keys(json).length === 0;
+  const part = empty ? undefined : (read(json) ?? unreadable());
   if (part?.kind === 'group') return part;
   return group('AND', part ? [part] : []);
 }
+
+const unreadable = (): Condition => condition('', '', null);
 
 function read(json: unknown): Part | undefined {
   if (typeof json !== 'object' || json === null) return undefined;
   const fields = json as Record<string, unknown>;
   const list = fields['conditions'] ?? fields['items'];
   if (Array.isArray(list)) {
-    const parts = list.map(read).filter((one) => one !== undefined);
+    const parts = list.map((one) => read(one) ?? unreadable());
     const operator = fields['operator'] ?? fields['logicalOperator'];
     return group(typeof operator === 'string' && operator.toUpperCase() === 'OR' ? 'OR' : 'AND', parts);
   }

@@ -44,7 +44,7 @@ function spanned(what: string, c: Condition): string {
 const inZone = (clause: string, zone: string | undefined): string => (zone ? t('says.zone', { clause, zone }) : clause);
 
 function clause(c: Condition): string {
-  if (!isType(c.type)) return `${c.type} ${c.operator}`;
+  if (!isType(c.type)) return `${c.type || '?'} ${c.operator}`;
   const editor = types[c.type].editor;
   const what = t(typeKey(c.type));
   if (editor === 'time' || editor === 'date') return spanned(what, c);
