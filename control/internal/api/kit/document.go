@@ -93,23 +93,32 @@ func acceptsGzip(accepted string) bool {
 }
 
 func compress(b []byte, err error) (served, error) {
-	var out bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	_, _ = w.Write(b) // a bytes.Buffer never fails
-	_ = w.Close()
-	return newServed(b, out.Bytes()), err
+	return newServed(b, gzipped(b, gzip.BestCompression)), err
 }
 
-func decompress(gzipped []byte, err error) (served, error) {
+func decompress(packed []byte, err error) (served, error) {
 	if err != nil {
 		return served{}, err
 	}
-	r, err := gzip.NewReader(bytes.NewReader(gzipped))
+	plain, err := gunzipped(packed)
+	return newServed(plain, packed), err
+}
+
+// gzipped compresses b at a level of package gzip.
+func gzipped(b []byte, level int) []byte {
+	var out bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&out, level)
+	_, _ = w.Write(b) // a bytes.Buffer never fails
+	_ = w.Close()
+	return out.Bytes()
+}
+
+func gunzipped(packed []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return served{}, err
+		return nil, err
 	}
-	plain, err := io.ReadAll(r)
-	return newServed(plain, gzipped), err
+	return io.ReadAll(r)
 }
 
 // Document returns the OpenAPI document in the form that clients read. Call it once, when all endpoints are declared.

@@ -88,22 +88,22 @@ func (k *Kit) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 // not get.
 func (k *Kit) process(c echo.Context, request store.IdempotentRequest, next echo.HandlerFunc) (err error) {
 	r, res := c.Request(), c.Response()
-	ctx, held := store.WithRequest(r.Context(), request)
-	reply := &reply{ResponseWriter: res.Writer}
+	ctx, claimed := store.WithRequest(r.Context(), request)
+	reply := &held{ResponseWriter: res.Writer}
 	response := ""
 	defer func() {
 		res.Writer = reply.ResponseWriter
 		if cause := recover(); cause != nil {
-			k.endRequest(r.Context(), held, "")
+			k.endRequest(r.Context(), claimed, "")
 			panic(cause)
 		}
-		k.endRequest(r.Context(), held, response)
+		k.endRequest(r.Context(), claimed, response)
 		err = errors.Join(err, reply.send())
 	}()
 	res.Writer = reply
 	c.SetRequest(r.WithContext(ctx))
 	// A request that failed and still changed something, such as a count of wrong passwords, must not be tried again.
-	if err = next(c); err == nil && (reply.status < 300 || held.Committed() && reply.status < 500) {
+	if err = next(c); err == nil && (reply.status < 300 || claimed.Committed() && reply.status < 500) {
 		response, err = k.sealReply(request.ID, reply)
 	}
 	return err
@@ -156,7 +156,7 @@ type storedReply struct {
 var repliedHeaders = []string{"Content-Type", "Location", "ETag", "X-Config-Revision"}
 
 // sealReply returns the response for the store, or "" if it is too large. It is encrypted, because a response may have a new key or secret.
-func (k *Kit) sealReply(id string, r *reply) (string, error) {
+func (k *Kit) sealReply(id string, r *held) (string, error) {
 	stored := storedReply{Status: r.status, Header: map[string]string{}, Body: r.body.Bytes()}
 	for _, name := range repliedHeaders {
 		if value := r.Header().Get(name); value != "" {
@@ -167,11 +167,11 @@ func (k *Kit) sealReply(id string, r *reply) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("keep a response: %w", err)
 	}
-	packed, err := compress(text, nil)
-	if err != nil || len(packed.gzipped) > maxReplay {
-		return "", err
+	packed := gzipped(text, gzip.DefaultCompression)
+	if len(packed) > maxReplay {
+		return "", nil
 	}
-	return k.cfg.Replies.Seal(replyPlace(id), string(packed.gzipped)), nil
+	return k.cfg.Replies.Seal(replyPlace(id), string(packed)), nil
 }
 
 func (k *Kit) openReply(id, sealed string) (stored storedReply, err error) {
@@ -179,9 +179,9 @@ func (k *Kit) openReply(id, sealed string) (stored storedReply, err error) {
 	if err != nil {
 		return stored, fmt.Errorf("read a kept response: %w", err)
 	}
-	r, err := gzip.NewReader(strings.NewReader(text))
+	plain, err := gunzipped([]byte(text))
 	if err == nil {
-		err = json.NewDecoder(r).Decode(&stored)
+		err = json.Unmarshal(plain, &stored)
 	}
 	if err != nil {
 		return stored, fmt.Errorf("read a kept response: %w", err)
@@ -190,29 +190,6 @@ func (k *Kit) openReply(id, sealed string) (stored storedReply, err error) {
 }
 
 func replyPlace(id string) string { return "idempotent_requests|response|" + id }
-
-// reply keeps a response until it is sent.
-type reply struct {
-	http.ResponseWriter
-	status int
-	body   bytes.Buffer
-}
-
-func (r *reply) WriteHeader(status int) { r.status = status }
-
-func (r *reply) Write(b []byte) (int, error) { return r.body.Write(b) }
-
-// Unwrap is for http.ResponseController.
-func (r *reply) Unwrap() http.ResponseWriter { return r.ResponseWriter }
-
-func (r *reply) send() error {
-	if r.status == 0 {
-		return nil // nothing was written
-	}
-	r.ResponseWriter.WriteHeader(r.status)
-	_, err := r.ResponseWriter.Write(r.body.Bytes())
-	return err
-}
 
 func validIdempotencyKey(key string) bool {
 	for _, c := range []byte(key) {

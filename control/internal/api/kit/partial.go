@@ -125,17 +125,6 @@ func reduced(body []byte, names map[string]bool) ([]byte, error) {
 	return json.Marshal(rows)
 }
 
-// held keeps a response until it is complete.
-type held struct {
-	http.ResponseWriter
-	status int
-	body   bytes.Buffer
-}
-
-func (h *held) WriteHeader(status int) { h.status = status }
-
-func (h *held) Write(b []byte) (int, error) { return h.body.Write(b) }
-
 // selectFields reduces the response to the fields that the caller names.
 func (k *Kit) selectFields(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
