@@ -22,13 +22,13 @@ type IdempotentRequest struct {
 func (s *Store) ClaimRequest(ctx context.Context, r IdempotentRequest, now int64) (known *IdempotentRequest, err error) {
 	err = s.Tx(ctx, func(tx *Tx) error {
 		known = nil
-		changed, err := tx.Exec(ctx, `INSERT INTO idempotent_requests (id, body_hash, held_until, expires_at) VALUES (?, ?, ?, ?)
+		changed, err := tx.Changes(ctx, `INSERT INTO idempotent_requests (id, body_hash, held_until, expires_at) VALUES (?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET body_hash = excluded.body_hash, held_until = excluded.held_until, committed = FALSE,
 				response = '', expires_at = excluded.expires_at
 			WHERE idempotent_requests.expires_at <= ?
 				OR NOT idempotent_requests.committed AND idempotent_requests.response = '' AND idempotent_requests.held_until <= ?`,
 			r.ID, r.BodyHash, r.HeldUntil, r.ExpiresAt, now, now)
-		if err != nil || changed > 0 {
+		if err != nil || changed {
 			return err
 		}
 		known = &IdempotentRequest{ID: r.ID}
@@ -69,11 +69,12 @@ func (tx *Tx) commitRequest(ctx context.Context) error {
 	if !ok || held.committed.Load() {
 		return nil
 	}
-	changed, err := tx.Exec(ctx, `UPDATE idempotent_requests SET committed = TRUE WHERE id = ? AND held_until = ?`, held.id, held.heldUntil)
+	changed, err := tx.Changes(ctx, `UPDATE idempotent_requests SET committed = TRUE WHERE id = ? AND held_until = ?`, held.id,
+		held.heldUntil)
 	if err != nil {
 		return fmt.Errorf("record the effect of a request: %w", err)
 	}
-	if changed == 0 {
+	if !changed {
 		return errNotHeld
 	}
 	tx.AfterCommit(func() { held.committed.Store(true) })
@@ -88,10 +89,7 @@ func (s *Store) EndRequest(ctx context.Context, held *HeldRequest, response stri
 	if response == "" && !held.committed.Load() {
 		end, args = `DELETE FROM idempotent_requests WHERE id = ? AND held_until = ? AND NOT committed`, args[1:]
 	}
-	err := s.Tx(ctx, func(tx *Tx) error {
-		_, err := tx.Exec(ctx, end, args...)
-		return err
-	})
+	err := s.Tx(ctx, func(tx *Tx) error { return tx.Do(ctx, end, args...) })
 	if err != nil {
 		return fmt.Errorf("end a request: %w", err)
 	}
