@@ -231,11 +231,9 @@ func (c Config) checkSpools() error {
 			problems = append(problems, fmt.Errorf("%s: %w", setting, err))
 		}
 	}
-	switch mode := spool.SyncMode(c.SpoolSync); mode {
-	case "", spool.SyncInterval, spool.SyncAlways, spool.SyncNone:
-	default:
-		add("SPOOL_SYNC", fmt.Errorf("%q must be interval, always or none", mode))
-		c.SpoolSync = ""
+	if !spool.SyncMode(c.SpoolSync).Known() {
+		add("SPOOL_SYNC", fmt.Errorf("%q must be interval, always or none", c.SpoolSync))
+		c.SpoolSync = "" // or the spools would report it again
 	}
 	if err := (ship.Config{Linger: c.ShipDelay}).Validate(); err != nil {
 		add("SHIP_DELAY", err)

@@ -49,6 +49,11 @@ const (
 	SyncNone SyncMode = "none"
 )
 
+// Known reports whether the mode exists. The empty one stands for SyncInterval.
+func (m SyncMode) Known() bool {
+	return m == "" || m == SyncInterval || m == SyncAlways || m == SyncNone
+}
+
 // Config holds the settings of a spool. Dir is required. For all other fields the zero value means the default.
 type Config struct {
 	Dir            string        // created if missing; only one process may use it
@@ -112,7 +117,7 @@ func (c Config) Validate() error {
 	check(c.SegmentBytes >= minSegmentBytes && c.SegmentBytes <= 1<<30, "segments of %d bytes; must be 16 KiB to 1 GiB", c.SegmentBytes)
 	check(c.CapBytes >= 2*int64(c.Lanes)*c.SegmentBytes, "a cap of %d bytes; must be at least two segments per lane", c.CapBytes)
 	check(c.MinFreePercent <= 90, "%d%% of the disk to keep free; must be at most 90", c.MinFreePercent)
-	check(c.Sync == SyncInterval || c.Sync == SyncAlways || c.Sync == SyncNone, "sync mode %q; must be interval, always or none", c.Sync)
+	check(c.Sync.Known(), "sync mode %q; must be interval, always or none", c.Sync)
 	check(c.SyncEvery > 0, "sync interval %v; must be positive", c.SyncEvery)
 	return errors.Join(problems...)
 }
