@@ -275,15 +275,11 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	if err := p.register("reports", cache, use.Live, use.Conversions); err != nil {
 		return nil, err
 	}
-	cfg.api.BaseURL, cfg.api.ConsoleURL, cfg.api.CORSOrigins, cfg.api.TrustedProxies = p.cfg.BaseURL, p.cfg.ConsoleURL, p.cfg.CORSOrigin,
-		p.cfg.trusted()
-	cfg.api.Limits, cfg.api.KeysAdminister, cfg.api.Version = p.cfg.Limits, p.cfg.KeysAdminister, ops.Version
-	cfg.api.Logger, cfg.api.Registry, cfg.api.Traces = log, p.deps.Registry, p.traces
-	var looked looks
-	cfg.api.ReportAsked, cfg.api.Computing = looked.now, p.compute
-	if cfg.api.Replies, err = seal.New("reply", p.cfg.EncryptionKey.Keys()...); err != nil {
+	if err := p.configure(&cfg.api); err != nil {
 		return nil, err
 	}
+	var looked looks
+	cfg.api.ReportAsked = looked.now
 	server, err := api.New(cfg.api, use)
 	if err != nil {
 		return nil, err
@@ -293,6 +289,15 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		Watched: func() bool { return use.Live.Watched() || looked.lately() },
 		Stored:  []func([]analytics.Row){cache.Clicked, use.Live.Stored}, Converted: []func([]analytics.Row){cache.Clicked},
 	}, nil
+}
+
+// configure sets what the settings of the process say about the API.
+func (p *parts) configure(c *api.Config) (err error) {
+	c.BaseURL, c.ConsoleURL, c.CORSOrigins, c.TrustedProxies = p.cfg.BaseURL, p.cfg.ConsoleURL, p.cfg.CORSOrigin, p.cfg.trusted()
+	c.Limits, c.KeysAdminister, c.Version = p.cfg.Limits, p.cfg.KeysAdminister, ops.Version
+	c.Logger, c.Registry, c.Traces, c.Computing = p.deps.Logger, p.deps.Registry, p.traces, p.compute
+	c.Replies, err = seal.New("reply", p.cfg.EncryptionKey.Keys()...)
+	return err
 }
 
 // domains makes the use case of custom domains.
