@@ -138,7 +138,7 @@ func (q *Queue[K]) grant() {
 	q.removeIdle()
 }
 
-// removeIdle removes clients that do not wait, if there are too many.
+// removeIdle forgets clients that have no waiting request, if the queue knows too many clients.
 func (q *Queue[K]) removeIdle() {
 	if len(q.clients) > q.cfg.Remember {
 		maps.DeleteFunc(q.clients, func(_ K, c *client) bool { return len(c.callers) == 0 })

@@ -236,7 +236,7 @@ func TestB6_answers_are_compressed(t *testing.T) {
 	never("another site", w.do("GET", list, "", both(both(as(w.ann), gzipped), with("Sec-Fetch-Site", "cross-site"))).want(200))
 }
 
-// A caller names the fields that it needs, of an object, of a list with any of its names, and of a plain array.
+// A caller can select fields of an object, of the rows of a list under any of its names, and of a plain array.
 func TestB6_fields(t *testing.T) {
 	w := small(t, whole)
 	id := w.create("abc")
@@ -308,7 +308,7 @@ func (r *reply) says(texts ...string) *reply {
 	return r
 }
 
-// is fails the test unless the body is a text, without the line end of JSON.
+// is fails the test unless the body equals text. It ignores the line feed at the end of a JSON body.
 func (r *reply) is(text string) *reply {
 	r.w.t.Helper()
 	testkit.Equal(r.w.t, strings.TrimSpace(r.text), text, "%s", r.what)

@@ -275,8 +275,8 @@ func (w WebhooksPaused) page() page {
 	}
 	return page{
 		Subject: "Webhooks of " + where + " are paused",
-		Lead: []string{"A member has left your workspace, or can no longer manage webhooks. The webhooks that this member had made are paused: nothing is " +
-			"sent to them."},
+		Lead: []string{"A member has left your workspace, or can no longer manage webhooks. The webhooks that this member had made are " +
+			"paused: nothing is sent to them."},
 		Facts: facts(fact{"Webhooks", list}, fact{"Workspace", where}, fact{"Member", nameOf(w.Member)}, fact{"Time", stamp(w.At)}),
 		Link:  w.Link, Button: "Open the webhooks in the console",
 		Foot: []string{"If you know where a webhook leads and still need it, turn it on again. Otherwise delete it."},
