@@ -252,7 +252,7 @@ func TestUpsert_of_a_thousand(t *testing.T) {
 		timed("planned again, without the checks of this test", func() {
 			r := httptest.NewRequest("PUT", "/api/urls/bulk?dryRun=true", strings.NewReader(body))
 			as(w.ann)(r)
-			w.server.ServeHTTP(httptest.NewRecorder(), r)
+			w.server.Handler().ServeHTTP(httptest.NewRecorder(), r)
 		})
 		timed("left", func() { w.upsert(all).shows("unchangedCount", 1000) })
 		changed := strings.ReplaceAll(all, "/m/", "/n/")
