@@ -174,7 +174,7 @@ func TestUpsert_passwords(t *testing.T) {
 	}
 	many := strings.Join(items, ",")
 	for _, r := range []*reply{w.plan(many), w.upsert(many)} {
-		r.wantResults(strings.Repeat("CREATED ", 30) + "REFUSED REFUSED CREATED").shows("items.30.error.errors.0.field", "items.30.password")
+		r.wantResults(strings.Repeat("CREATED ", 30)+"REFUSED REFUSED CREATED").shows("items.30.error.errors.0.field", "items.30.password")
 	}
 	w.unchanged("the same passwords", func() { w.upsert(many).wantResults(strings.Repeat("UNCHANGED ", 30) + "REFUSED REFUSED UNCHANGED") })
 	w.upsert(`{"externalId":"p0","password":null}`).wantResults("UPDATED").shows("items.0.changes.password.old", "***")
@@ -216,7 +216,9 @@ func TestUpsert_at_once(t *testing.T) {
 		created := make([]float64, 6)
 		var all sync.WaitGroup
 		for i := range created {
-			all.Go(func() { created[i] = w.upsert(strings.Join(lists[i%2], ",")).shows("refusedCount", 0).num("createdCount") })
+			all.Go(func() {
+				created[i] = w.upsert(strings.Join(lists[i%2], ",")).shows("refusedCount", 0).num("createdCount")
+			})
 		}
 		all.Wait()
 		total := 0.0

@@ -51,6 +51,7 @@ func (k *Kit) registerDocument() {
 			return c.Blob(http.StatusOK, contentType, b)
 		})
 	}
+	k.registerSchemas(document)
 	serve("/api/openapi.json", "application/json; charset=utf-8", func() (served, error) { return compress(document().MarshalJSON()) })
 	serve("/api/openapi.yaml", "application/yaml; charset=utf-8", func() (served, error) { return compress(document().YAML()) })
 	const html, script, style = "text/html; charset=utf-8", "text/javascript; charset=utf-8", "text/css; charset=utf-8"
