@@ -85,6 +85,9 @@ func age(t *testing.T, db *sql.DB) {
 	t.Helper()
 	for _, undo := range []string{
 		`ALTER TABLE webhooks DROP COLUMN pause_reason`,
+		`ALTER TABLE webhooks DROP COLUMN old_secret`,
+		`ALTER TABLE webhooks DROP COLUMN old_secret_until`,
+		`ALTER TABLE webhooks DROP COLUMN long_retries`,
 		`DROP TABLE idempotent_requests`,
 		`DELETE FROM goose_db_version WHERE version_id > 51`,
 		`UPDATE goose_db_version SET version_id = 50 WHERE version_id = 51`,

@@ -322,5 +322,5 @@ func TestMail_page_lists_every_kind(t *testing.T) {
 			}
 		}
 	}
-	testkit.Equal(t, n, 11, "counted kinds")
+	testkit.Equal(t, n, 12, "counted kinds")
 }

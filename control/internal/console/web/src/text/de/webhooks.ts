@@ -68,6 +68,8 @@ export const webhooks: Translation<typeof en> = {
     'Shortline hat diesen Webhook angehalten, weil der Benutzer, der ihn erstellt hat, gelöscht wurde. Wenn Sie wissen, wohin er führt, aktivieren Sie ihn wieder. Sonst löschen Sie ihn.',
   'hook.off.API_KEY_DELETED':
     'Shortline hat diesen Webhook angehalten, weil der API-Schlüssel, der ihn erstellt hat, gelöscht wurde. Wenn Sie wissen, wohin er führt, aktivieren Sie ihn wieder. Sonst löschen Sie ihn.',
+  'hook.off.FAILING':
+    'Shortline hat diesen Webhook angehalten, weil drei Tage lang nichts zugestellt werden konnte. Wenn der Empfänger wieder antwortet, aktivieren Sie ihn und wiederholen Sie die fehlgeschlagenen Zustellungen.',
   'hook.attempts': 'Versuche',
   'hook.failures': 'Fehlgeschlagen',
   'hook.signed': 'Signiert',

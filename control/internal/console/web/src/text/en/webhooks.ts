@@ -63,6 +63,8 @@ export const webhooks = {
     'Shortline paused this webhook because the user who made it was deleted. If you know where it leads, enable it again. Otherwise delete it.',
   'hook.off.API_KEY_DELETED':
     'Shortline paused this webhook because the API key that made it was deleted. If you know where it leads, enable it again. Otherwise delete it.',
+  'hook.off.FAILING':
+    'Shortline paused this webhook because nothing could be delivered for three days. When the receiver works again, enable it and repeat the failed deliveries.',
   'hook.attempts': 'Attempts',
   'hook.failures': 'Failed',
   'hook.signed': 'Signed',

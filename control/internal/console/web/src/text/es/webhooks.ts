@@ -73,6 +73,8 @@ export const webhooks: Translation<typeof en> = {
     'Shortline pausó este webhook porque se eliminó al usuario que lo creó. Si sabes adónde lleva, actívalo de nuevo. Si no, elimínalo.',
   'hook.off.API_KEY_DELETED':
     'Shortline pausó este webhook porque se eliminó la clave de API que lo creó. Si sabes adónde lleva, actívalo de nuevo. Si no, elimínalo.',
+  'hook.off.FAILING':
+    'Shortline pausó este webhook porque no se pudo entregar nada durante tres días. Cuando el receptor vuelva a funcionar, actívalo y repite las entregas fallidas.',
   'hook.attempts': 'Intentos',
   'hook.failures': 'Fallidos',
   'hook.signed': 'Firmado',

@@ -75,6 +75,8 @@ export const webhooks: Translation<typeof en> = {
     'Shortline a suspendu ce webhook parce que l’utilisateur qui l’a créé a été supprimé. Si vous savez où il mène, réactivez-le. Sinon, supprimez-le.',
   'hook.off.API_KEY_DELETED':
     'Shortline a suspendu ce webhook parce que la clé API qui l’a créé a été supprimée. Si vous savez où il mène, réactivez-le. Sinon, supprimez-le.',
+  'hook.off.FAILING':
+    'Shortline a suspendu ce webhook parce que rien n’a pu être livré pendant trois jours. Quand le destinataire fonctionnera de nouveau, réactivez-le et répétez les livraisons échouées.',
   'hook.attempts': 'Tentatives',
   'hook.failures': 'Échecs',
   'hook.signed': 'Signature',

@@ -64,6 +64,8 @@ export const webhooks: Translation<typeof en> = {
     'この Webhook を作成したユーザーが削除されたため、Shortline が一時停止しました。送信先が分かる場合は再び有効にし、それ以外は削除してください。',
   'hook.off.API_KEY_DELETED':
     'この Webhook を作成した API キーが削除されたため、Shortline が一時停止しました。送信先が分かる場合は再び有効にし、それ以外は削除してください。',
+  'hook.off.FAILING':
+    '3 日間何も配信できなかったため、Shortline がこの Webhook を一時停止しました。受信側が復旧したら再び有効にし、失敗した配信を再送してください。',
   'hook.attempts': '試行',
   'hook.failures': '失敗',
   'hook.signed': '署名',
