@@ -146,7 +146,6 @@ func (k *Kit) complete(op *huma.Operation, path string) {
 	}
 	if e.about != "" {
 		op.Description = e.about
-		op.Deprecated = strings.HasPrefix(e.about, "Same as ") // an alias
 	}
 	var bodies map[string]*huma.MediaType
 	if op.RequestBody != nil {
@@ -180,6 +179,9 @@ func (k *Kit) complete(op *huma.Operation, path string) {
 	if e.Method != "" {
 		k.describeParams(op, e)
 		describeSuccess(op, e)
+		if e.alias() {
+			documentDeprecation(op)
+		}
 		documentUnchanged(op)
 		if e.selects != nil {
 			e.selects.document(op)
