@@ -41,8 +41,8 @@ func (s *AccountService) SetUp2FA(ctx context.Context, body SetUpTOTP, opts ...R
 // `requires2FA: true` without a token; send the request again with the code. After five failures in ten minutes, a
 // client (an IPv4 address or IPv6 /64) is locked out of the account for an increasing time (429). Wrong codes after
 // the right password lock the second factor for all clients.
-func (s *AccountService) Login(ctx context.Context, body Login, opts ...RequestOption) (*Login, error) {
-	return one[Login](ctx, s.c, &call{method: "POST", path: expand("/api/auth/login"), body: body}, opts)
+func (s *AccountService) Login(ctx context.Context, body SignIn, opts ...RequestOption) (*SignedIn, error) {
+	return one[SignedIn](ctx, s.c, &call{method: "POST", path: expand("/api/auth/login"), body: body}, opts)
 }
 
 // Logout sends POST /api/auth/logout: sign out.

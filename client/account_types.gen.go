@@ -36,13 +36,21 @@ type TwoFactorSetup struct {
 	Secret string `json:"secret"`
 }
 
-type Login struct {
+type SignIn struct {
 	Email string `json:"email"`
 	// Also link the account at the identity provider that was used in this browser and failed with link_required.
 	LinkAccount Optional[bool] `json:"linkAccount,omitzero"`
 	Password    string         `json:"password"`
 	// A code of the authenticator app, or a recovery code.
 	TwoFactorCode Optional[string] `json:"twoFactorCode,omitzero"`
+}
+
+type SignedIn struct {
+	// A JWT, which is also set as a cookie.
+	AccessToken *string `json:"accessToken,omitzero"`
+	// Whether the password was right but a code is required. Send the request again with twoFactorCode.
+	Requires2fa bool  `json:"requires2FA"`
+	User        *User `json:"user,omitzero"`
 }
 
 // UpdateMe has fields that are described at [SetName].

@@ -240,6 +240,8 @@ func (c Condition) Days() (days []time.Weekday, timezone string) {
 	var value daysValue
 	var day int
 	switch {
+	case c.Type != ConditionTypeDayOfWeek:
+		return nil, ""
 	case json.Unmarshal(c.Value, &day) == nil:
 		value.Days = []int{day}
 	case json.Unmarshal(c.Value, &value.Days) == nil:

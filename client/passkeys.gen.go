@@ -39,8 +39,8 @@ func (s *PasskeyService) BeginLogin(ctx context.Context, opts ...RequestOption) 
 // Same response as signing in with a password. A passkey counts as both factors, so no code is asked for. A signature
 // whose counter did not increase is refused, because the passkey may have been copied. After five failures in ten
 // minutes, a client is locked out of the passkey for an increasing time (429).
-func (s *PasskeyService) FinishLogin(ctx context.Context, body FinishPasskeyLogin, opts ...RequestOption) (*Login, error) {
-	return one[Login](ctx, s.c, &call{method: "POST", path: expand("/api/auth/passkeys/login/finish"), body: body}, opts)
+func (s *PasskeyService) FinishLogin(ctx context.Context, body FinishPasskeyLogin, opts ...RequestOption) (*SignedIn, error) {
+	return one[SignedIn](ctx, s.c, &call{method: "POST", path: expand("/api/auth/passkeys/login/finish"), body: body}, opts)
 }
 
 // BeginRegistration sends POST /api/auth/passkeys/register/begin: begin to register a passkey.
