@@ -49,7 +49,7 @@ type SignedIn struct {
 	// A JWT, which is also set as a cookie.
 	AccessToken *string `json:"accessToken,omitzero"`
 	// Whether the password was right but a code is required. Send the request again with twoFactorCode.
-	Requires2fa bool  `json:"requires2FA"`
+	Requires2FA bool  `json:"requires2FA"`
 	User        *User `json:"user,omitzero"`
 }
 

@@ -96,3 +96,11 @@ const (
 	UserRoleAdmin UserRole = "ADMIN"
 	UserRoleUser  UserRole = "USER"
 )
+
+// UserStatus is one of the constants below. A later release of the server may know more.
+type UserStatus string
+
+const (
+	UserStatusActive   UserStatus = "ACTIVE"
+	UserStatusInactive UserStatus = "INACTIVE"
+)

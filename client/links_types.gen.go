@@ -171,7 +171,7 @@ type CreateLink struct {
 	RedirectCode Optional[int] `json:"redirectCode,omitzero"`
 	// When the link starts to work. Before that, visitors get 404.
 	StartsAt Optional[time.Time]  `json:"startsAt,omitzero"`
-	Status   Optional[UserStatus] `json:"status,omitzero"`
+	Status   Optional[LinkStatus] `json:"status,omitzero"`
 	// Whether a visitor of an A/B test keeps the variant: none (default), cookie (for 30 days, by a cookie of the
 	// short domain) or hash (of the anonymised address and the User-Agent).
 	Stickiness Optional[Stickiness] `json:"stickiness,omitzero"`
@@ -206,7 +206,7 @@ type UpdateManyLinks struct {
 	// status, bundle, tags, expiration or utm, together with value; or an object {type, …} that contains status,
 	// bundleId, tags, expiresAt, the utm fields, or value.
 	Operation Optional[any]        `json:"operation,omitzero"`
-	Status    Optional[UserStatus] `json:"status,omitzero"`
+	Status    Optional[LinkStatus] `json:"status,omitzero"`
 	// 1 to 1,000 ids; all are changed or none.
 	URLIDs []string `json:"urlIds"`
 	// New value for the operation.
@@ -302,7 +302,7 @@ type PutLink struct {
 	Password          Optional[string]      `json:"password,omitzero"`
 	RedirectCode      Optional[int]         `json:"redirectCode,omitzero"`
 	StartsAt          Optional[time.Time]   `json:"startsAt,omitzero"`
-	Status            Optional[UserStatus]  `json:"status,omitzero"`
+	Status            Optional[LinkStatus]  `json:"status,omitzero"`
 	Stickiness        Optional[Stickiness]  `json:"stickiness,omitzero"`
 	Tags              Optional[[]string]    `json:"tags,omitzero"`
 	Title             Optional[string]      `json:"title,omitzero"`
@@ -375,7 +375,7 @@ type NewLinkDraft struct {
 	// same priority are evaluated in the order of their creation, new ones in the order of the list.
 	Rules             Optional[[]DraftRule] `json:"rules,omitzero"`
 	StartsAt          Optional[time.Time]   `json:"startsAt,omitzero"`
-	Status            Optional[UserStatus]  `json:"status,omitzero"`
+	Status            Optional[LinkStatus]  `json:"status,omitzero"`
 	Stickiness        Optional[Stickiness]  `json:"stickiness,omitzero"`
 	Tags              Optional[[]string]    `json:"tags,omitzero"`
 	Title             Optional[string]      `json:"title,omitzero"`

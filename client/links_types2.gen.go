@@ -206,7 +206,7 @@ type UpdateLink struct {
 	Password          Optional[string]      `json:"password,omitzero"`
 	RedirectCode      Optional[int]         `json:"redirectCode,omitzero"`
 	StartsAt          Optional[time.Time]   `json:"startsAt,omitzero"`
-	Status            Optional[UserStatus]  `json:"status,omitzero"`
+	Status            Optional[LinkStatus]  `json:"status,omitzero"`
 	Stickiness        Optional[Stickiness]  `json:"stickiness,omitzero"`
 	Tags              Optional[[]string]    `json:"tags,omitzero"`
 	Title             Optional[string]      `json:"title,omitzero"`
@@ -269,7 +269,7 @@ type LinkDraft struct {
 	RedirectCode      Optional[int]            `json:"redirectCode,omitzero"`
 	Rules             Optional[[]DraftRule]    `json:"rules,omitzero"`
 	StartsAt          Optional[time.Time]      `json:"startsAt,omitzero"`
-	Status            Optional[UserStatus]     `json:"status,omitzero"`
+	Status            Optional[LinkStatus]     `json:"status,omitzero"`
 	Stickiness        Optional[Stickiness]     `json:"stickiness,omitzero"`
 	Tags              Optional[[]string]       `json:"tags,omitzero"`
 	Title             Optional[string]         `json:"title,omitzero"`

@@ -398,11 +398,3 @@ const (
 	UTMFieldUTMID             UTMField = "utmId"
 	UTMFieldUTMSourcePlatform UTMField = "utmSourcePlatform"
 )
-
-// UserStatus is one of the constants below. A later release of the server may know more.
-type UserStatus string
-
-const (
-	UserStatusActive   UserStatus = "ACTIVE"
-	UserStatusInactive UserStatus = "INACTIVE"
-)

@@ -68,7 +68,7 @@ func newServices(c *Client) Services {
 }
 
 // payloads makes an empty payload for the name of an event.
-var payloads = map[EventName]func() any{
+var payloads = map[Event]func() any{
 	"conversion.created":          func() any { return new(ConversionMade) },
 	"domain.certificate.expiring": func() any { return new(CertificateChanged) },
 	"domain.certificate.failed":   func() any { return new(CertificateChanged) },

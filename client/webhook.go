@@ -22,7 +22,7 @@ var (
 
 // WebhookEvent is the body of a delivery.
 type WebhookEvent struct {
-	Event     EventName       `json:"event"`
+	Event     Event           `json:"event"`
 	Timestamp time.Time       `json:"timestamp"` // when it happened
 	Data      json.RawMessage `json:"data"`      // Payload decodes it
 	// Delivery is the same in each attempt of a delivery, so that a receiver can ignore repetitions. It is not part of the body.

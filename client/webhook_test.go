@@ -72,7 +72,7 @@ func TestWebhookEvent_payload(t *testing.T) {
 	if payload, err = event.Payload(); err != nil || string(payload.(json.RawMessage)) != string(event.Data) {
 		t.Errorf("the payload of an unknown event is %v, %v", payload, err)
 	}
-	event.Event, event.Data = client.EventNameURLClicked, []byte("1")
+	event.Event, event.Data = client.EventURLClicked, []byte("1")
 	if _, err = event.Payload(); err == nil {
 		t.Error("a number is a payload")
 	}

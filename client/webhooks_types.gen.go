@@ -8,9 +8,9 @@ import (
 
 type Webhook struct {
 	// The code of the message. Messages without one are in English only.
-	Code      *Code       `json:"code,omitzero"`
-	CreatedAt time.Time   `json:"createdAt"`
-	Events    []EventName `json:"events"`
+	Code      *Code     `json:"code,omitzero"`
+	CreatedAt time.Time `json:"createdAt"`
+	Events    []Event   `json:"events"`
 	// When the first of these failed. Null if the last attempt succeeded.
 	FailingSince *time.Time `json:"failingSince"`
 	// Failed attempts since the last one that succeeded.
@@ -48,7 +48,7 @@ type Webhook struct {
 // CreateWebhook has fields that are described at [DraftRule].
 type CreateWebhook struct {
 	// At least one.
-	Events []EventName `json:"events"`
+	Events []Event `json:"events"`
 	// Replaces all custom headers. Standard headers of deliveries cannot be set. The value *** keeps the present value
 	// of the header.
 	Headers Optional[map[string]string] `json:"headers,omitzero"`
@@ -66,9 +66,9 @@ type CreateWebhook struct {
 
 type NewWebhook struct {
 	// The code of the message. Messages without one are in English only.
-	Code      *Code       `json:"code,omitzero"`
-	CreatedAt time.Time   `json:"createdAt"`
-	Events    []EventName `json:"events"`
+	Code      *Code     `json:"code,omitzero"`
+	CreatedAt time.Time `json:"createdAt"`
+	Events    []Event   `json:"events"`
 	// When the first of these failed. Null if the last attempt succeeded.
 	FailingSince *time.Time `json:"failingSince"`
 	// Failed attempts since the last one that succeeded.
@@ -107,7 +107,7 @@ type NewWebhook struct {
 
 // UpdateWebhook has fields that are described at [CreateWebhook].
 type UpdateWebhook struct {
-	Events   Optional[[]EventName]       `json:"events,omitzero"`
+	Events   Optional[[]Event]           `json:"events,omitzero"`
 	Headers  Optional[map[string]string] `json:"headers,omitzero"`
 	IsActive Optional[bool]              `json:"isActive,omitzero"`
 	Name     Optional[string]            `json:"name,omitzero"`
@@ -124,7 +124,7 @@ type ListWebhookLogsParams struct {
 	// Only attempts with this result.
 	Status DeliveryStatus `query:"status"`
 	// Only deliveries of this event.
-	Event EventName `query:"event"`
+	Event Event `query:"event"`
 }
 
 type WebhookLog struct {
@@ -134,11 +134,11 @@ type WebhookLog struct {
 	// The same for all attempts of a delivery.
 	DeliveryID string `json:"deliveryId"`
 	// Milliseconds.
-	Duration  int       `json:"duration"`
-	Error     *string   `json:"error"`
-	Event     EventName `json:"event"`
-	ID        string    `json:"id"`
-	IsSuccess bool      `json:"isSuccess"`
+	Duration  int     `json:"duration"`
+	Error     *string `json:"error"`
+	Event     Event   `json:"event"`
+	ID        string  `json:"id"`
+	IsSuccess bool    `json:"isSuccess"`
 	// The body of the request.
 	Payload WebhookEvent `json:"payload"`
 	// The first 1,000 characters of the response.
@@ -173,27 +173,27 @@ const (
 	DeliveryStatusFailed  DeliveryStatus = "failed"
 )
 
-// EventName is one of the constants below. A later release of the server may know more.
-type EventName string
+// Event is one of the constants below. A later release of the server may know more.
+type Event string
 
 const (
-	EventNameURLCreated                EventName = "url.created"
-	EventNameURLUpdated                EventName = "url.updated"
-	EventNameURLDeleted                EventName = "url.deleted"
-	EventNameURLRestored               EventName = "url.restored"
-	EventNameURLClicked                EventName = "url.clicked"
-	EventNameRoutingRuleCreated        EventName = "routing.rule_created"
-	EventNameRoutingRuleUpdated        EventName = "routing.rule_updated"
-	EventNameRoutingRuleDeleted        EventName = "routing.rule_deleted"
-	EventNameRoutingRuleMatched        EventName = "routing.rule_matched"
-	EventNameConversionCreated         EventName = "conversion.created"
-	EventNameExperimentDecided         EventName = "experiment.decided"
-	EventNameDomainVerified            EventName = "domain.verified"
-	EventNameDomainFailed              EventName = "domain.failed"
-	EventNameDomainCertificateIssued   EventName = "domain.certificate.issued"
-	EventNameDomainCertificateFailed   EventName = "domain.certificate.failed"
-	EventNameDomainCertificateExpiring EventName = "domain.certificate.expiring"
-	EventNameWebhookTest               EventName = "webhook.test"
+	EventURLCreated                Event = "url.created"
+	EventURLUpdated                Event = "url.updated"
+	EventURLDeleted                Event = "url.deleted"
+	EventURLRestored               Event = "url.restored"
+	EventURLClicked                Event = "url.clicked"
+	EventRoutingRuleCreated        Event = "routing.rule_created"
+	EventRoutingRuleUpdated        Event = "routing.rule_updated"
+	EventRoutingRuleDeleted        Event = "routing.rule_deleted"
+	EventRoutingRuleMatched        Event = "routing.rule_matched"
+	EventConversionCreated         Event = "conversion.created"
+	EventExperimentDecided         Event = "experiment.decided"
+	EventDomainVerified            Event = "domain.verified"
+	EventDomainFailed              Event = "domain.failed"
+	EventDomainCertificateIssued   Event = "domain.certificate.issued"
+	EventDomainCertificateFailed   Event = "domain.certificate.failed"
+	EventDomainCertificateExpiring Event = "domain.certificate.expiring"
+	EventWebhookTest               Event = "webhook.test"
 )
 
 // PauseReason is one of the constants below. A later release of the server may know more.

@@ -157,7 +157,7 @@ func (g *generator) files() map[string][]byte {
 
 // events returns a table of the payloads of webhooks.
 func (g *generator) events() string {
-	text := "// payloads makes an empty payload for the name of an event.\nvar payloads = map[EventName]func() any{\n"
+	text := "// payloads makes an empty payload for the name of an event.\nvar payloads = map[Event]func() any{\n"
 	for _, s := range g.doc.Components.Schemas.byKey["WebhookEvent"].OneOf {
 		event := g.doc.Components.Schemas.byKey[s.name()].Properties
 		text += fmt.Sprintf("\t%q: func() any { return new(%s) },\n", event.byKey["event"].Enum[0], g.typeName(event.byKey["data"].name()))

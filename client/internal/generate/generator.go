@@ -251,6 +251,12 @@ func setOf(parameters []parameter) string {
 
 // nameSets gives the names of names.txt to sets of parameters and values, wherever they are used first.
 func (g *generator) nameSets() {
+	for _, name := range g.doc.Components.Schemas.names {
+		properties := g.doc.Components.Schemas.byKey[name].Properties
+		for _, field := range properties.names {
+			g.nameSet(properties.byKey[field], name+"."+field)
+		}
+	}
 	for _, path := range g.doc.Paths.names {
 		for _, verb := range g.doc.Paths.byKey[path].names {
 			op := g.doc.Paths.byKey[path].byKey[verb]
@@ -260,12 +266,6 @@ func (g *generator) nameSets() {
 			for _, p := range op.Parameters {
 				g.nameSet(p.Schema, op.OperationID+"."+p.Name)
 			}
-		}
-	}
-	for _, name := range g.doc.Components.Schemas.names {
-		properties := g.doc.Components.Schemas.byKey[name].Properties
-		for _, field := range properties.names {
-			g.nameSet(properties.byKey[field], name+"."+field)
 		}
 	}
 }
