@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 Deprecated operations are called, too.
+
 package clients_test
 
 import (
