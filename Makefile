@@ -57,6 +57,7 @@ check-go:
 	@cd .ci/tools && GOWORK=off $(GO) run ./width && GOWORK=off $(GO) run ./sharednames
 	@$(CACHE)/bin/revive -config .ci/revive.toml -exclude control/internal/console/web/... $(addsuffix /...,$(MODULES))
 	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) vet -tags proof ./... && GOWORK=off $(CACHE)/bin/staticcheck -tags proof ./...); done
+	@cd .ci/tools && GOWORK=off $(GO) vet ./... && GOWORK=off $(CACHE)/bin/staticcheck ./...
 # These tests read the sources and need no servers. Here, they fail in seconds instead of half an hour into make test.
 	@cd shared && $(GO) test -run 'TestImports|TestNames' .
 	@cd control && $(GO) test -run 'TestImports|TestNames' .

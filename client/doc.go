@@ -23,4 +23,4 @@
 // GET, PUT, DELETE, and a POST with an Idempotency-Key. The client makes a key for each POST whose operation takes one.
 package client
 
-//go:generate sh -c "cd ../control && go run ./internal/api/openapi | (cd ../client && go run ./internal/generate)"
+//go:generate sh -c "cd ../control && go run ./internal/api/openapi | (cd ../.ci/tools && GOWORK=off go run ./goclient -dir ../../client)"

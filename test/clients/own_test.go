@@ -23,8 +23,8 @@ func TestClient_is_generated_from_the_document(t *testing.T) {
 	document, err := os.Open(standalone(t).document)
 	testkit.Must(t, err)
 	defer document.Close()
-	check := exec.CommandContext(t.Context(), goCommand(), "run", "./internal/generate", "-check")
-	check.Dir, check.Stdin = testkit.Source(t, "client"), document
+	check := exec.CommandContext(t.Context(), goCommand(), "run", ".", "-check", "-dir", testkit.Source(t, "client"))
+	check.Dir, check.Stdin = testkit.Source(t, ".ci/tools/goclient"), document
 	check.Env = append(os.Environ(), "GOWORK=off")
 	if out, err := check.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

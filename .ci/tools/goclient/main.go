@@ -1,5 +1,5 @@
-// Command generate writes the types and methods of the client from the OpenAPI document on standard input. Run it with go generate in
-// the folder of the client. With -check it writes nothing, and fails if a file is not what it would write.
+// Command goclient writes the types and methods of the Go client from the OpenAPI document on standard input. Run it with go generate
+// in the folder client. With -check it writes nothing, and fails if a file is not what it would write.
 package main
 
 import (
@@ -10,10 +10,8 @@ import (
 	"fmt"
 	"go/format"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 )
 
 //go:embed names.txt
@@ -26,7 +24,7 @@ func main() {
 	check := flag.Bool("check", false, "fail if a file is not what would be written")
 	flag.Parse()
 	if err := run(os.Stdin, *dir, *check); err != nil {
-		fmt.Fprintln(os.Stderr, "generate:", err)
+		fmt.Fprintln(os.Stderr, "goclient:", err)
 		os.Exit(1)
 	}
 }
@@ -55,7 +53,7 @@ func run(document io.Reader, dir string, check bool) error {
 			return err
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
+	for _, name := range sorted(files) {
 		path := filepath.Join(dir, name)
 		if !check {
 			if err := os.WriteFile(path, files[name], 0o644); err != nil {

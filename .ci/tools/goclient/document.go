@@ -1,17 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
 
 // apiDocument has what is read of an OpenAPI document.
 type apiDocument struct {
-	Paths      ordered[ordered[*operation]]
-	Components struct{ Schemas ordered[*schema] }
+	Paths      map[string]map[string]*operation
+	Components struct{ Schemas map[string]*schema }
 }
 
 type operation struct {
@@ -19,8 +18,8 @@ type operation struct {
 	Tags                              []string
 	Deprecated                        bool
 	Parameters                        []parameter
-	RequestBody                       struct{ Content ordered[media] }
-	Responses                         ordered[struct{ Content ordered[media] }]
+	RequestBody                       struct{ Content map[string]media }
+	Responses                         map[string]struct{ Content map[string]media }
 }
 
 type parameter struct {
@@ -37,7 +36,7 @@ type schema struct {
 	Format, Description  string
 	Enum                 []any
 	Items                *schema
-	Properties           ordered[*schema]
+	Properties           map[string]*schema
 	Required             []string
 	AnyOf, OneOf         []*schema
 	AdditionalProperties json.RawMessage
@@ -56,35 +55,8 @@ func (t *types) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(t))
 }
 
-// ordered is an object whose members keep their order.
-type ordered[T any] struct {
-	names []string
-	byKey map[string]T
-}
-
-func (o *ordered[T]) UnmarshalJSON(text []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	if _, err := dec.Token(); err != nil {
-		return err
-	}
-	o.byKey = map[string]T{}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return err
-		}
-		name, ok := key.(string)
-		if !ok {
-			return fmt.Errorf("%v is not the name of a member", key)
-		}
-		var v T
-		if err := dec.Decode(&v); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		o.names, o.byKey[name] = append(o.names, name), v
-	}
-	return nil
-}
+// sorted returns the names of the members of an object.
+func sorted[T any](object map[string]T) []string { return slices.Sorted(maps.Keys(object)) }
 
 // name returns the schema to which a reference points, or "".
 func (s *schema) name() string { return s.Ref[strings.LastIndex(s.Ref, "/")+1:] }
@@ -104,10 +76,16 @@ func (s *schema) plain() (what *schema, null bool) {
 
 func (s *schema) is(kind string) bool { return len(s.Type) == 1 && s.Type[0] == kind }
 
+// fields returns the names of the properties: first those that are required, in the order in which the server declares them.
+func (s *schema) fields() []string {
+	rest := slices.DeleteFunc(sorted(s.Properties), func(name string) bool { return slices.Contains(s.Required, name) })
+	return append(slices.Clone(s.Required), rest...)
+}
+
 // rows returns the schema of the rows if an object is a page of a list.
 func (s *schema) rows() *schema {
-	if s == nil || s.Properties.byKey["totalPages"] == nil || s.Properties.byKey["data"] == nil {
+	if s == nil || s.Properties["totalPages"] == nil || s.Properties["data"] == nil {
 		return nil
 	}
-	return s.Properties.byKey["data"].Items
+	return s.Properties["data"].Items
 }

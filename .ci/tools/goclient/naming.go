@@ -10,16 +10,16 @@ import (
 // naming has the lines of names.txt.
 type naming struct {
 	group, op, typ, hand, enum, params, body map[string]string
+	rank                                     map[string]int // the order of the groups
 }
 
 func (g *generator) readNames(text string) error {
-	g.naming = naming{
-		group: map[string]string{}, op: map[string]string{}, typ: map[string]string{}, hand: map[string]string{},
-		enum: map[string]string{}, params: map[string]string{}, body: map[string]string{},
+	kinds := map[string]map[string]string{}
+	for _, kind := range []string{"group", "op", "type", "hand", "enum", "params", "body"} {
+		kinds[kind] = map[string]string{}
 	}
-	kinds := map[string]map[string]string{
-		"group": g.naming.group, "op": g.naming.op, "type": g.naming.typ, "hand": g.naming.hand,
-		"enum": g.naming.enum, "params": g.naming.params, "body": g.naming.body,
+	g.naming = naming{
+		kinds["group"], kinds["op"], kinds["type"], kinds["hand"], kinds["enum"], kinds["params"], kinds["body"], map[string]int{},
 	}
 	lines := bufio.NewScanner(strings.NewReader(text))
 	for lines.Scan() {
@@ -31,6 +31,9 @@ func (g *generator) readNames(text string) error {
 			return fmt.Errorf("names.txt: cannot read %q", lines.Text())
 		}
 		kinds[words[0]][words[1]] = words[2]
+		if words[0] == "group" && g.naming.rank[words[2]] == 0 {
+			g.naming.rank[words[2]] = len(g.naming.rank) + 1
+		}
 	}
 	return lines.Err()
 }
@@ -106,6 +109,15 @@ func (g *generator) typeName(schema string) string {
 		return "Link" + strings.TrimPrefix(name, "Url")
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(name, "URLs", "Links"), "URL", "Link")
+}
+
+// comment returns a comment without an indent, or nothing for an empty text.
+func comment(text string) string {
+	out := &strings.Builder{}
+	if text != "" {
+		wrap(out, "", text)
+	}
+	return out.String()
 }
 
 // wrap writes a comment, divided into lines of at most 120 columns.

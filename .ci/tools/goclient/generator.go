@@ -57,10 +57,9 @@ func newGenerator(doc *apiDocument) *generator {
 // readOperations finds the methods first, then the types, because a type depends on whether it is sent.
 func (g *generator) readOperations() error {
 	byName := map[string]*group{}
-	for _, path := range g.doc.Paths.names {
-		item := g.doc.Paths.byKey[path]
-		for _, verb := range item.names {
-			op := item.byKey[verb]
+	for _, path := range sorted(g.doc.Paths) {
+		for _, verb := range sorted(g.doc.Paths[path]) {
+			op := g.doc.Paths[path][verb]
 			groupName, name := g.place(op)
 			at := byName[groupName]
 			if at == nil {
@@ -74,13 +73,7 @@ func (g *generator) readOperations() error {
 			at.methods = append(at.methods, m)
 		}
 	}
-	order := map[string]int{}
-	for i, line := range slices.Collect(strings.Lines(names)) {
-		if words := strings.Fields(line); len(words) == 3 && words[0] == "group" && order[words[2]] == 0 {
-			order[words[2]] = i + 1
-		}
-	}
-	slices.SortStableFunc(g.groups, func(a, b *group) int { return order[a.name] - order[b.name] })
+	slices.SortStableFunc(g.groups, func(a, b *group) int { return g.naming.rank[a.name] - g.naming.rank[b.name] })
 	g.nameSets()
 	for _, at := range g.groups {
 		for _, m := range at.methods {
@@ -97,14 +90,14 @@ func (g *generator) readOperations() error {
 // partsOfHand declares the parts of types that are written by hand.
 func (g *generator) partsOfHand() *group {
 	at := &group{name: "parts"}
-	schemas := g.doc.Components.Schemas.byKey
+	schemas := g.doc.Components.Schemas
 	for _, s := range schemas["Answer"].children() {
 		what, _ := s.plain()
 		g.goType(at, what, "Answer", "code", false)
 	}
 	g.goType(at, &schema{Ref: "/LinkClick"}, "", "", false)
 	for _, s := range schemas["WebhookEvent"].OneOf {
-		g.goType(at, schemas[s.name()].Properties.byKey["data"], "", "", false)
+		g.goType(at, schemas[s.name()].Properties["data"], "", "", false)
 	}
 	return at
 }
@@ -126,9 +119,9 @@ func (g *generator) place(op *operation) (group, name string) {
 func (g *generator) bodies(m *method) error {
 	content := m.op.RequestBody.Content
 	switch {
-	case content.byKey["application/json"].Schema != nil:
+	case content["application/json"].Schema != nil:
 		m.kind = "json"
-		s := content.byKey["application/json"].Schema
+		s := content["application/json"].Schema
 		if choice := g.naming.body[m.op.OperationID]; choice != "" {
 			s = &schema{Ref: "/" + choice}
 		}
@@ -137,15 +130,15 @@ func (g *generator) bodies(m *method) error {
 		}
 		m.body = s.name()
 		g.mark(s, g.sent)
-	case content.byKey["text/csv"].Schema != nil:
+	case content["text/csv"].Schema != nil:
 		m.kind = "csv"
-	case content.byKey["multipart/form-data"].Schema != nil:
+	case content["multipart/form-data"].Schema != nil:
 		m.kind = "form"
-	case len(content.names) > 0:
-		return fmt.Errorf("bodies of the type %s are not known", content.names[0])
+	case len(content) > 0:
+		return fmt.Errorf("bodies of the types %v are not known", sorted(content))
 	}
-	for _, status := range m.op.Responses.names {
-		for _, kind := range m.op.Responses.byKey[status].Content.byKey {
+	for _, status := range sorted(m.op.Responses) {
+		for _, kind := range m.op.Responses[status].Content {
 			if kind.Schema != nil {
 				g.mark(kind.Schema, g.got)
 			}
@@ -161,7 +154,7 @@ func (g *generator) mark(s *schema, to map[string]bool) {
 			return
 		}
 		to[name] = true
-		s = g.doc.Components.Schemas.byKey[name]
+		s = g.doc.Components.Schemas[name]
 	}
 	for _, child := range s.children() {
 		g.mark(child, to)
@@ -169,8 +162,8 @@ func (g *generator) mark(s *schema, to map[string]bool) {
 }
 
 func (s *schema) children() (out []*schema) {
-	for _, name := range s.Properties.names {
-		out = append(out, s.Properties.byKey[name])
+	for _, name := range sorted(s.Properties) {
+		out = append(out, s.Properties[name])
 	}
 	if s.Items != nil {
 		out = append(out, s.Items)
@@ -201,14 +194,14 @@ func (g *generator) describe(at *group, m *method) error {
 	}
 	var json *schema
 	text := false
-	for _, status := range m.op.Responses.names {
+	for _, status := range sorted(m.op.Responses) {
 		if status[0] != '2' && status[0] != '3' {
 			continue
 		}
-		content := m.op.Responses.byKey[status].Content
-		for _, kind := range content.names {
+		content := m.op.Responses[status].Content
+		for _, kind := range sorted(content) {
 			if kind == "application/json" {
-				json = content.byKey[kind].Schema
+				json = content[kind].Schema
 			} else {
 				text = true
 			}
@@ -221,7 +214,7 @@ func (g *generator) describe(at *group, m *method) error {
 	case json != nil:
 		m.raw = false
 		what, _ := json.plain()
-		if rows := g.doc.Components.Schemas.byKey[what.name()].rows(); rows != nil {
+		if rows := g.doc.Components.Schemas[what.name()].rows(); rows != nil {
 			m.rows = g.goType(at, rows, "", "", false)
 			m.result = "Page[" + m.rows + "]"
 		} else if m.result = g.goType(at, what, "", "", false); m.result == "" {
@@ -251,15 +244,14 @@ func setOf(parameters []parameter) string {
 
 // nameSets gives the names of names.txt to sets of parameters and values, wherever they are used first.
 func (g *generator) nameSets() {
-	for _, name := range g.doc.Components.Schemas.names {
-		properties := g.doc.Components.Schemas.byKey[name].Properties
-		for _, field := range properties.names {
-			g.nameSet(properties.byKey[field], name+"."+field)
+	for _, name := range sorted(g.doc.Components.Schemas) {
+		for field, property := range g.doc.Components.Schemas[name].Properties {
+			g.nameSet(property, name+"."+field)
 		}
 	}
-	for _, path := range g.doc.Paths.names {
-		for _, verb := range g.doc.Paths.byKey[path].names {
-			op := g.doc.Paths.byKey[path].byKey[verb]
+	for _, path := range sorted(g.doc.Paths) {
+		for _, verb := range sorted(g.doc.Paths[path]) {
+			op := g.doc.Paths[path][verb]
 			if name := g.naming.params[op.OperationID]; name != "" {
 				g.params[setOf(g.query(op))] = name
 			}

@@ -47,7 +47,7 @@ func (g *generator) goType(at *group, s *schema, owner, field string, sent bool)
 		return "[]" + element
 	case s.is("object") && s.more() != nil:
 		return "map[string]" + g.goType(at, s.more(), owner, field, sent)
-	case s.is("object") && len(s.Properties.names) > 0:
+	case s.is("object") && len(s.Properties) > 0:
 		name := g.typeName(owner) + exported(field)
 		if !g.done[name] {
 			g.done[name] = true
@@ -67,7 +67,7 @@ func (g *generator) declare(at *group, schema string) {
 		return
 	}
 	g.done[name] = true
-	s := g.doc.Components.Schemas.byKey[schema]
+	s := g.doc.Components.Schemas[schema]
 	place := len(at.types)
 	at.types = append(at.types, "")
 	at.types[place] = g.structType(at, name, schema, s, g.sent[schema] && !g.got[schema])
@@ -80,8 +80,8 @@ func (g *generator) structType(at *group, name, schema string, s *schema, sent b
 	if text != "" {
 		text = name + ": " + text
 	}
-	for _, field := range s.Properties.names {
-		property := s.Properties.byKey[field]
+	for _, field := range s.fields() {
+		property := s.Properties[field]
 		if property.Deprecated {
 			continue // it repeats another one
 		}
@@ -103,22 +103,27 @@ func (g *generator) structType(at *group, name, schema string, s *schema, sent b
 				typ = "*" + typ
 			}
 		}
-		if earlier := g.told[field+property.Description]; sent && earlier != "" && property.Description != "" {
+		if earlier := g.tell(out, name, field, property.Description, sent); earlier != "" {
 			first = earlier
-		} else if property.Description != "" {
-			g.told[field+property.Description] = name
-			wrap(out, "\t", property.Description)
 		}
 		fmt.Fprintf(out, "\t%s %s `json:\"%s%s\"`\n", exported(field), typ, field, option)
 	}
-	comment := &strings.Builder{}
 	if first != "" {
 		text = strings.TrimPrefix(text+"\n\n"+name+" has fields that are described at ["+first+"].", "\n\n")
 	}
-	if text != "" {
-		wrap(comment, "", text)
+	return fmt.Sprintf("%stype %s struct {\n%s}\n", comment(text), name, out)
+}
+
+// tell describes a field, if no type of those that are sent does it already. Then it returns that type.
+func (g *generator) tell(out *strings.Builder, name, field, text string, sent bool) (earlier string) {
+	if earlier = g.told[field+text]; sent && earlier != "" {
+		return earlier
 	}
-	return fmt.Sprintf("%stype %s struct {\n%s}\n", comment, name, out)
+	if text != "" {
+		g.told[field+text] = name
+		wrap(out, "\t", text)
+	}
+	return ""
 }
 
 // enumType returns the type of a closed set of values.
@@ -150,7 +155,7 @@ func (g *generator) paramsType(at *group, op *operation, query []parameter) stri
 	set := setOf(query)
 	name := g.params[set]
 	if name == "" {
-		name = strings.ReplaceAll(strings.ReplaceAll(exported(op.OperationID), "URLs", "Links"), "URL", "Link") + "Params"
+		name = g.typeName(exported(op.OperationID)) + "Params"
 		g.params[set] = name
 	}
 	if g.done[name] {
@@ -167,32 +172,25 @@ func (g *generator) paramsType(at *group, op *operation, query []parameter) stri
 		if p.Explode && s.is("array") {
 			option = ",explode"
 		}
-		if earlier := g.told[p.Name+p.Description]; earlier != "" {
+		if earlier := g.tell(out, name, p.Name, p.Description, true); earlier != "" {
 			first = earlier
-		} else if p.Description != "" {
-			g.told[p.Name+p.Description] = name
-			wrap(out, "\t", p.Description)
 		}
 		fmt.Fprintf(out, "\t%s %s `query:\"%s%s\"`\n", exported(p.Name), typ, p.Name, option)
 	}
-	comment := &strings.Builder{}
 	text := name + " are parameters of a request. A parameter with its zero value is left out."
 	if first != "" {
 		text += " Some are described at [" + first + "]."
 	}
-	wrap(comment, "", text)
-	at.types = append(at.types, fmt.Sprintf("%stype %s struct {\n%s}\n", comment, name, out))
+	at.types = append(at.types, fmt.Sprintf("%stype %s struct {\n%s}\n", comment(text), name, out))
 	return name
 }
 
 // declaration returns the type and the constants of a set of values.
 func (e *enum) declaration() string {
-	out := &strings.Builder{}
-	wrap(out, "", e.name+" is one of the constants below. A later release of the server may know more.")
-	fmt.Fprintf(out, "type %s string\n\nconst (\n", e.name)
+	out := comment(e.name + " is one of the constants below. A later release of the server may know more.")
+	out += fmt.Sprintf("type %s string\n\nconst (\n", e.name)
 	for _, v := range e.values {
-		fmt.Fprintf(out, "\t%s%s %s = %q\n", e.name, exported(v), e.name, v)
+		out += fmt.Sprintf("\t%s%s %s = %q\n", e.name, exported(v), e.name, v)
 	}
-	out.WriteString(")\n")
-	return out.String()
+	return out + ")\n"
 }
