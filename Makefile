@@ -7,7 +7,7 @@ CACHE   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shortline
 DATA_DIR ?= $(CURDIR)/data
 export DATA_DIR
 # Input of make prose. Licence texts are excluded, because they are not ours.
-PROSE    = $(wildcard *.md) docs test/README.md edge shared control test deploy .ci/tools/licences
+PROSE    = $(wildcard *.md) docs test/README.md edge shared client control test deploy .ci/tools/licences .ci/tools/goclient
 
 .DEFAULT_GOAL := help
 
@@ -72,7 +72,7 @@ check-web:
 
 prose: ## check docs and comments against docs/style.md
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ github.com/vale-cli/vale/v3/cmd/vale
-	@$(CACHE)/bin/vale --output=line --no-global --glob='!**/node_modules/**' $(PROSE)
+	@$(CACHE)/bin/vale --output=line --no-global --glob='!{**/node_modules/**,**/*.gen.go}' $(PROSE)
 
 bench: ## measure every budget against its baseline; tables in docs/benchmarks
 	@mkdir -p bin

@@ -51,7 +51,7 @@ func TestConditions_are_what_the_API_takes(t *testing.T) {
 	}
 }
 
-// What is read is written in the same form, also what this client does not know.
+// A condition is written in the form in which it was read, also one that this client does not know.
 func TestConditions_are_read_without_loss(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -37,7 +37,8 @@ func TestLive_connects_again(t *testing.T) {
 		t.Errorf("got %q", text)
 	}
 	first, last := s.requests[0], s.requests[len(s.requests)-1]
-	if first.URL.RawQuery != "includeBots=true&urlId=7" || first.Header.Get("Last-Event-ID") != "before" || last.Header.Get("Last-Event-ID") != "c1" {
+	if first.URL.RawQuery != "includeBots=true&urlId=7" || first.Header.Get("Last-Event-ID") != "before" ||
+		last.Header.Get("Last-Event-ID") != "c1" {
 		t.Errorf("sent %s with %v, then %v", first.URL.RawQuery, first.Header, last.Header)
 	}
 	if len(*waits) == 0 {
@@ -70,7 +71,8 @@ func TestLive_ends(t *testing.T) {
 	t.Run("when nothing ever answers", func(t *testing.T) {
 		t.Parallel()
 		c, s, _ := start(t, busy)
-		if events, err := read(t.Context(), c); events != 1 || !client.HasStatus(err, 503) || len(s.requests) != client.DefaultRetry.Attempts {
+		events, err := read(t.Context(), c)
+		if events != 1 || !client.HasStatus(err, 503) || len(s.requests) != client.DefaultRetry.Attempts {
 			t.Errorf("%d events, %v, %d requests", events, err, len(s.requests))
 		}
 	})

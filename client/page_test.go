@@ -35,7 +35,8 @@ func TestAll_reads_pages(t *testing.T) {
 func TestAll_follows_cursors(t *testing.T) {
 	t.Parallel()
 	page := func(ids, next string) answer {
-		return answer{status: 200, body: fmt.Sprintf(`{"data":[%s],"page":1,"pageSize":2,"total":9,"totalPages":5,"nextCursor":%s}`, ids, next)}
+		body := `{"data":[%s],"page":1,"pageSize":2,"total":9,"totalPages":5,"nextCursor":%s}`
+		return answer{status: 200, body: fmt.Sprintf(body, ids, next)}
 	}
 	c, s, _ := start(t, page(`{"id":"1"},{"id":"2"}`, `"c1"`), page(`{"id":"3"},{"id":"4"}`, `"c2"`), page(`{"id":"5"}`, `null`))
 	var ids []string

@@ -15,6 +15,8 @@ func TestRetry(t *testing.T) {
 	t.Parallel()
 	asks := func(after string) answer { return answer{status: 429, header: map[string]string{"Retry-After": after}} }
 	running := answer{status: 409, header: map[string]string{"Retry-After": "1"}, body: `{"code":"IDEMPOTENCY_RUNNING"}`}
+	lost := answer{cut: true}
+	const in9Seconds, anHourAgo = "Sun, 31 Jan 2027 12:00:09 GMT", "Sun, 31 Jan 2027 11:00:00 GMT"
 	get := func(c *client.Client) error { _, err := c.Links.Get(context.Background(), "1"); return err }
 	create := func(c *client.Client) error {
 		_, err := c.Links.Create(context.Background(), client.CreateLink{})
@@ -36,32 +38,35 @@ func TestRetry(t *testing.T) {
 		_, err := c.Account.Login(context.Background(), client.SignIn{})
 		return err
 	}
-	const half = time.Second / 2
+	// With this jitter, a wait is three quarters of the longest one.
+	const first, second, third = 375 * time.Millisecond, 750 * time.Millisecond, 1500 * time.Millisecond
+	answers := func(answers ...answer) []answer { return answers }
+	waits := func(waits ...time.Duration) []time.Duration { return waits }
 	for name, test := range map[string]struct {
 		call    func(*client.Client) error
 		answers []answer
 		waits   []time.Duration
-		status  int // of the error, or 0
-		cut     bool
+		status  int  // of the error, or 0
+		fails   bool // with another error
 	}{
-		"success is not repeated":                 {call: get, answers: []answer{link}},
-		"a busy server is asked again":            {call: get, answers: []answer{busy, busy, link}, waits: []time.Duration{half * 3 / 4, half * 3 / 2}},
-		"attempts are limited":                    {call: get, answers: []answer{busy}, waits: []time.Duration{half * 3 / 4, half * 3 / 2, half * 3}, status: 503},
-		"seconds of Retry-After":                  {call: get, answers: []answer{asks("7"), link}, waits: []time.Duration{7 * time.Second}},
-		"a date in Retry-After":                   {call: get, answers: []answer{asks("Sun, 31 Jan 2027 12:00:09 GMT"), link}, waits: []time.Duration{9 * time.Second}},
-		"a date that is over":                     {call: get, answers: []answer{asks("Sun, 31 Jan 2027 11:00:00 GMT"), link}, waits: []time.Duration{half * 3 / 4}},
-		"Retry-After that is too long":            {call: get, answers: []answer{asks("3600")}, status: 429},
-		"a lost answer to GET":                    {call: get, answers: []answer{{cut: true}, link}, waits: []time.Duration{half * 3 / 4}},
-		"a lost answer to POST with a key":        {call: create, answers: []answer{{cut: true}, link}, waits: []time.Duration{half * 3 / 4}},
-		"a lost answer to PUT":                    {call: put, answers: []answer{{cut: true}, link}, waits: []time.Duration{half * 3 / 4}},
-		"a lost answer to PUT with a version":     {call: putVersion, answers: []answer{{cut: true}, link}, cut: true},
-		"a lost answer to PATCH":                  {call: patch, answers: []answer{{cut: true}, link}, cut: true},
-		"a lost answer to POST without a key":     {call: login, answers: []answer{{cut: true}, link}, cut: true},
-		"a limit of PATCH":                        {call: patch, answers: []answer{asks("1"), link}, waits: []time.Duration{time.Second}},
-		"the first request with this key runs":    {call: create, answers: []answer{running, link}, waits: []time.Duration{time.Second}},
-		"a refused request":                       {call: get, answers: []answer{{status: 403}}, status: 403},
-		"an error of the server that is no delay": {call: get, answers: []answer{{status: 500}}, status: 500},
-		"an answer that is not JSON":              {call: get, answers: []answer{{status: 200, body: "<html>"}}, cut: true},
+		"success is not repeated":                 {call: get, answers: answers(link)},
+		"a busy server is asked again":            {call: get, answers: answers(busy, busy, link), waits: waits(first, second)},
+		"attempts are limited":                    {call: get, answers: answers(busy), waits: waits(first, second, third), status: 503},
+		"seconds of Retry-After":                  {call: get, answers: answers(asks("7"), link), waits: waits(7 * time.Second)},
+		"a date in Retry-After":                   {call: get, answers: answers(asks(in9Seconds), link), waits: waits(9 * time.Second)},
+		"a date that is over":                     {call: get, answers: answers(asks(anHourAgo), link), waits: waits(first)},
+		"Retry-After that is too long":            {call: get, answers: answers(asks("3600")), status: 429},
+		"a lost answer to GET":                    {call: get, answers: answers(lost, link), waits: waits(first)},
+		"a lost answer to POST with a key":        {call: create, answers: answers(lost, link), waits: waits(first)},
+		"a lost answer to PUT":                    {call: put, answers: answers(lost, link), waits: waits(first)},
+		"a lost answer to PUT with a version":     {call: putVersion, answers: answers(lost, link), fails: true},
+		"a lost answer to PATCH":                  {call: patch, answers: answers(lost, link), fails: true},
+		"a lost answer to POST without a key":     {call: login, answers: answers(lost, link), fails: true},
+		"a limit of PATCH":                        {call: patch, answers: answers(asks("1"), link), waits: waits(time.Second)},
+		"the first request with this key runs":    {call: create, answers: answers(running, link), waits: waits(time.Second)},
+		"a refused request":                       {call: get, answers: answers(answer{status: 403}), status: 403},
+		"an error of the server that is no delay": {call: get, answers: answers(answer{status: 500}), status: 500},
+		"an answer that is not JSON":              {call: get, answers: answers(answer{status: 200, body: "<html>"}), fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,7 +75,7 @@ func TestRetry(t *testing.T) {
 			if !slices.Equal(*waits, test.waits) {
 				t.Errorf("waited %v, want %v", *waits, test.waits)
 			}
-			if test.cut == (err == nil) && test.status == 0 || test.status != 0 && !client.HasStatus(err, test.status) {
+			if test.fails == (err == nil) && test.status == 0 || test.status != 0 && !client.HasStatus(err, test.status) {
 				t.Errorf("the error is %v", err)
 			}
 			if keys := keysOf(s.requests); len(keys) > 1 {

@@ -32,7 +32,8 @@ func (s *session) links() {
 	if _, err := s.Links.Get(ctx, id, client.IfNoneMatch(meta.ETag)); err != client.ErrNotModified {
 		t.Errorf("the same version: %v", err)
 	}
-	changed := got(s.Links.Update(ctx, id, client.UpdateLink{Title: client.Set("Fair"), Notes: client.Set("x")}, client.IfMatch(meta.ETag)))(t)
+	change := client.UpdateLink{Title: client.Set("Fair"), Notes: client.Set("x")}
+	changed := got(s.Links.Update(ctx, id, change, client.IfMatch(meta.ETag)))(t)
 	if changed.Title == nil || *changed.Title != "Fair" {
 		t.Errorf("the title is %v", changed.Title)
 	}
@@ -138,7 +139,8 @@ func (s *session) routing() {
 	}
 	got(s.Rules.List(ctx, id))(t)
 	got(s.Rules.Get(ctx, id, rule.ID))(t)
-	got(s.Rules.Update(ctx, id, rule.ID, client.UpdateRule{Conditions: client.Set(client.And(client.Country("FR"))), IsActive: client.Set(true)}))(t)
+	french := client.UpdateRule{Conditions: client.Set(client.And(client.Country("FR"))), IsActive: client.Set(true)}
+	got(s.Rules.Update(ctx, id, rule.ID, french))(t)
 	templates := got(s.Rules.Templates(ctx))(t)
 	got(s.Rules.CreateFromTemplate(ctx, id, client.RuleFromTemplate{
 		TemplateKey: client.Set(client.RuleTemplateKey(templates.Templates[0].Key)), TargetURL: "https://example.com/t",

@@ -104,7 +104,8 @@ func (s *session) reports() {
 	if text := s.read(s.Reports.ExportLink(ctx, id, client.ExportLinkReportParams{Format: client.ExportFormatJSON})); text[0] != '{' {
 		t.Errorf("the export of a link is %s", text)
 	}
-	got(s.Links.Replay(ctx, id, client.ReplayLink{Draft: client.LinkDraft{Rules: client.Set([]client.DraftRule{})}, Bots: client.Set(true)}))(t)
+	without := client.LinkDraft{Rules: client.Set([]client.DraftRule{})}
+	got(s.Links.Replay(ctx, id, client.ReplayLink{Draft: without, Bots: client.Set(true)}))(t)
 }
 
 // webhooks also receives an event and verifies it.
@@ -200,7 +201,9 @@ func (s *session) workspaces() {
 	}
 	link := got(url.Parse(*accepted.Link))(t)
 	_, token, _ := strings.Cut(link.Fragment, "=")
-	member := got(s.public.Invitations.Accept(ctx, client.AcceptInvitation{Token: token, Name: client.Set("New"), Password: client.Set(userPassword)}))(t)
+	member := got(s.public.Invitations.Accept(ctx, client.AcceptInvitation{
+		Token: token, Name: client.Set("New"), Password: client.Set(userPassword),
+	}))(t)
 	got(s.Workspaces.Members(ctx, team.ID, client.PageParams{}))(t)
 	got(s.Workspaces.SetMemberRole(ctx, team.ID, member.User.ID, client.SetMemberRole{Role: client.RoleViewer}))(t)
 	s.ok(s.Workspaces.RemoveMember(ctx, team.ID, member.User.ID))

@@ -61,7 +61,7 @@ func sorted[T any](object map[string]T) []string { return slices.Sorted(maps.Key
 // name returns the schema to which a reference points, or "".
 func (s *schema) name() string { return s.Ref[strings.LastIndex(s.Ref, "/")+1:] }
 
-// plain returns what a schema is besides null, and whether it can be null.
+// plain returns a schema without null, and whether it can be null.
 func (s *schema) plain() (what *schema, null bool) {
 	if s.Ref == "" && slices.Contains(s.Type, "null") && len(s.Type) > 1 {
 		c := *s
