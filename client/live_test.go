@@ -36,7 +36,7 @@ func TestLive_connects_again(t *testing.T) {
 	if text := strings.Join(got, "|"); text != "c1 a|dropped dropped dropped |c2 b" {
 		t.Errorf("got %q", text)
 	}
-	first, last := s.requests[0], s.requests[len(s.requests)-1]
+	first, last := s.requests()[0], s.requests()[len(s.requests())-1]
 	if first.URL.RawQuery != "includeBots=true&urlId=7" || first.Header.Get("Last-Event-ID") != "before" ||
 		last.Header.Get("Last-Event-ID") != "c1" {
 		t.Errorf("sent %s with %v, then %v", first.URL.RawQuery, first.Header, last.Header)
@@ -57,7 +57,7 @@ func TestLive_ends(t *testing.T) {
 	t.Run("when the server refuses it", func(t *testing.T) {
 		t.Parallel()
 		c, s, _ := start(t, answer{status: 403})
-		if events, err := read(t.Context(), c); events != 1 || !client.HasStatus(err, 403) || len(s.requests) != 1 {
+		if events, err := read(t.Context(), c); events != 1 || !client.HasStatus(err, 403) || len(s.requests()) != 1 {
 			t.Errorf("%d events, %v", events, err)
 		}
 	})
@@ -72,8 +72,8 @@ func TestLive_ends(t *testing.T) {
 		t.Parallel()
 		c, s, _ := start(t, busy)
 		events, err := read(t.Context(), c)
-		if events != 1 || !client.HasStatus(err, 503) || len(s.requests) != client.DefaultRetry.Attempts {
-			t.Errorf("%d events, %v, %d requests", events, err, len(s.requests))
+		if events != 1 || !client.HasStatus(err, 503) || len(s.requests()) != client.DefaultRetry.Attempts {
+			t.Errorf("%d events, %v, %d requests", events, err, len(s.requests()))
 		}
 	})
 	t.Run("when an event cannot be read", func(t *testing.T) {
