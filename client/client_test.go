@@ -1,6 +1,8 @@
 package client_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -227,6 +229,20 @@ func TestRaw_is_what_the_server_sends(t *testing.T) {
 	}
 	if to.Close() != nil || to.Location() != "https://example.com/" || s.requests()[1].URL.Path != "/spring" {
 		t.Errorf("a redirect to %q", to.Location())
+	}
+}
+
+func TestAnswers_are_compressed(t *testing.T) {
+	t.Parallel()
+	text := &bytes.Buffer{}
+	z := gzip.NewWriter(text)
+	if _, err := io.WriteString(z, `{"id":"1"}`); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	c, s, _ := start(t, answer{status: 200, header: map[string]string{"Content-Encoding": "gzip"}, body: text.String()})
+	link, err := c.Links.Get(t.Context(), "1")
+	if err != nil || link.ID != "1" || s.requests()[0].Header.Get("Accept-Encoding") != "gzip" {
+		t.Errorf("got %+v, %v", link, err)
 	}
 }
 

@@ -118,9 +118,11 @@ func TestRetry_deletion_that_took_effect(t *testing.T) {
 	if err := c.Tags.Delete(t.Context(), "1"); err != nil {
 		t.Errorf("repeated: %v", err)
 	}
-	c, _, _ = start(t, answer{status: 404})
-	if err := c.Tags.Delete(t.Context(), "1"); !client.HasStatus(err, 404) {
-		t.Errorf("not repeated: %v", err)
+	for name, before := range map[string][]answer{"not repeated": nil, "repeated after a refusal": {{status: 429}, busy}} {
+		c, _, _ = start(t, append(before, answer{status: 404})...)
+		if err := c.Tags.Delete(t.Context(), "1"); !client.HasStatus(err, 404) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
