@@ -51,7 +51,8 @@ type method struct {
 func newGenerator(doc *apiDocument) *generator {
 	return &generator{
 		doc: doc, names: map[string]map[string]string{}, rank: map[string]int{}, sent: map[string]bool{}, got: map[string]bool{},
-		done: map[string]bool{}, enums: map[string]*enum{}, sets: map[string]string{}, params: map[string]string{}, told: map[string]string{},
+		done: map[string]bool{}, enums: map[string]*enum{},
+		sets: map[string]string{}, params: map[string]string{}, told: map[string]string{},
 	}
 }
 
