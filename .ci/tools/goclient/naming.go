@@ -32,7 +32,7 @@ var initialisms = map[string]string{
 	"url": "URL", "urls": "URLs", "id": "ID", "ids": "IDs", "utm": "UTM", "ip": "IP", "ips": "IPs", "api": "API", "og": "OG", "oidc": "OIDC",
 	"sso": "SSO", "ab": "AB", "hsts": "HSTS", "qr": "QR", "totp": "TOTP", "rp": "RP", "os": "OS", "https": "HTTPS", "json": "JSON",
 	"csv": "CSV", "tls": "TLS", "dns": "DNS", "txt": "TXT", "acme": "ACME", "aaaa": "AAAA", "cname": "CNAME", "oauth": "OAuth", "ios": "IOS",
-	"svg": "SVG", "png": "PNG", "pdf": "PDF", "requires2fa": "Requires2FA", "utf8": "UTF8", "iss": "Iss",
+	"svg": "SVG", "png": "PNG", "pdf": "PDF", "requires2fa": "Requires2FA", "utf8": "UTF8", "etag": "ETag", "iss": "Iss",
 }
 
 // exported returns the name of a Go identifier for a name such as originalUrl, URL_CREATED or utm_source.
