@@ -189,7 +189,7 @@ func (r *upsert) apply(i int, one *planning) error {
 			one.after.Rules, one.after.Variants, one.targets = parts.Rules, parts.Variants, append(one.targets, parts.Targets...)
 		}
 	}
-	// What an item says about a switch is stronger than what its lists of rules and variants imply.
+	// A switch that the item sets is stronger than its lists of rules and variants.
 	if item.SmartRouting != nil {
 		u.SmartRouting = *item.SmartRouting
 	}

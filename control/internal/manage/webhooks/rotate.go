@@ -87,6 +87,19 @@ func (s *Service) applyOldUntil(in *Input, w *Webhook, v *problem.Fields) {
 	}
 }
 
+// updateSecrets writes what an update says about the secrets.
+func (s *Service) updateSecrets(in *Input, w *Webhook) error {
+	var v problem.Fields
+	if s.applyOldUntil(in, w, &v); in.Secret == nil || len(v) > 0 {
+		return v.Err()
+	}
+	w.OldSecret, w.OldUntil = "", 0 // this secret and no other
+	if w.Secret, w.HasSecret = "", *in.Secret != ""; w.HasSecret {
+		w.Secret = s.box.Seal(secretPlace(w.ID), *in.Secret)
+	}
+	return nil
+}
+
 // OldSecretUntil returns the end of the old secret at a time in Unix milliseconds, or 0 if only one secret is valid.
 func (w *Webhook) OldSecretUntil(now int64) int64 {
 	if w.OldUntil > now {

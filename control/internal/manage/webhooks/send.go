@@ -145,7 +145,8 @@ func headers(secrets []string, m message, at int64) map[string]string {
 	var signatures []string
 	for _, secret := range secrets {
 		h["X-Webhook-Signature"] = "sha256=" + hex.EncodeToString(sign([]byte(secret), m.payload))
-		signatures = append(signatures, "v1,"+base64.StdEncoding.EncodeToString(sign(standardKey(secret), m.delivery+"."+stamp+"."+m.payload)))
+		standard := sign(standardKey(secret), m.delivery+"."+stamp+"."+m.payload)
+		signatures = append(signatures, "v1,"+base64.StdEncoding.EncodeToString(standard))
 	}
 	if len(signatures) > 0 {
 		h["webhook-signature"] = strings.Join(signatures, " ")

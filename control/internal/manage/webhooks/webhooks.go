@@ -279,15 +279,8 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 				return err
 			}
 		}
-		var v problem.Fields
-		if s.applyOldUntil(&in, &w, &v); v.Err() != nil {
-			return v.Err()
-		}
-		if in.Secret != nil {
-			w.OldSecret, w.OldUntil = "", 0 // this secret and no other
-			if w.Secret, w.HasSecret = "", *in.Secret != ""; w.HasSecret {
-				w.Secret = s.box.Seal(secretPlace(id), *in.Secret)
-			}
+		if err := s.updateSecrets(&in, &w); err != nil {
+			return err
 		}
 		was, is := changed(before, logged(&w))
 		if in.Secret != nil {
