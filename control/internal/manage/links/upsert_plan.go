@@ -91,7 +91,7 @@ func (r *upsert) planOne(ctx context.Context, i int, one *planning, there *prese
 	if err := r.expected(ctx, one); err != nil {
 		return err
 	}
-	if err := r.apply(i, one); err != nil {
+	if err := r.applyItem(i, one); err != nil {
 		return err
 	}
 	if err := r.known(one); err != nil {
@@ -155,8 +155,8 @@ func (r *upsert) expected(ctx context.Context, one *planning) error {
 	return version.Check(ctx, Version(&one.before.Link), one.before.Link)
 }
 
-// apply sets the state that an item gives its link.
-func (r *upsert) apply(i int, one *planning) error {
+// applyItem sets the state that an item gives its link.
+func (r *upsert) applyItem(i int, one *planning) error {
 	s, item := r.service, one.item
 	v := slices.Clone(item.Problems)
 	u := &one.after.Link
