@@ -1,0 +1,2 @@
+import { Shortline } from '@shortline/client';
+export const x = new Shortline({ url: 'x' });
