@@ -14,16 +14,21 @@ const [input, folder = join(dirname(fileURLToPath(import.meta.url)), '..')] = pr
 if (!input) throw new Error('usage: generate.js DOCUMENT [FOLDER]');
 const document = JSON.parse(readFileSync(input, 'utf8'));
 
-const resources = new Map(document.tags.map(({ name, description }) => [name, { name: resourceOf(name), description, operations: [] }]));
+const resources = new Map(
+  document.tags.map(({ name, description }) => [name, { name: resourceOf(name), description, operations: [] }]),
+);
 for (const [path, methods] of Object.entries(document.paths)) {
   for (const [method, op] of Object.entries(methods)) {
     const resource = resources.get(op.tags[0]);
     const name = nameOf(op);
-    if (resource.operations.some((other) => other.name === name)) throw new Error(`${resource.name}.${name} exists twice: ${op.operationId}`);
+    if (resource.operations.some((other) => other.name === name))
+      throw new Error(`${resource.name}.${name} exists twice: ${op.operationId}`);
     resource.operations.push({ name, method: method.toUpperCase(), path, flags: flagsOf(method, op), op });
   }
 }
-const all = [...resources.values()].filter(({ operations }) => operations.length).sort((a, b) => (a.name < b.name ? -1 : 1));
+const all = [...resources.values()]
+  .filter(({ operations }) => operations.length)
+  .sort((a, b) => (a.name < b.name ? -1 : 1));
 
 /** The letters of an operation in the table. Its header explains them. */
 function flagsOf(method, { parameters = [], requestBody, responses }) {
@@ -38,11 +43,23 @@ function flagsOf(method, { parameters = [], requestBody, responses }) {
     i: has('header', 'Idempotency-Key'),
     p: has('query', 'page') && method === 'get',
     s: gives.some(([, { content = {} }]) => content['text/event-stream']),
-    r: ['302', '307'].some((status) => responses[status]) && !gives.some(([, { content = {} }]) => content['application/json']),
+    r:
+      ['302', '307'].some((status) => responses[status]) &&
+      !gives.some(([, { content = {} }]) => content['application/json']),
   };
-  if (requestBody && !/[bncm]/.test(Object.keys(found).filter((f) => found[f]).join(''))) throw new Error(`unknown body: ${takes}`);
+  if (
+    requestBody &&
+    !/[bncm]/.test(
+      Object.keys(found)
+        .filter((f) => found[f])
+        .join(''),
+    )
+  )
+    throw new Error(`unknown body: ${takes}`);
   if (requestBody && !requestBody.required) throw new Error('a body that may be missing');
-  return Object.keys(found).filter((f) => found[f]).join('');
+  return Object.keys(found)
+    .filter((f) => found[f])
+    .join('');
 }
 
 const line = ({ name, method, path, flags }) => [name, method, path, flags].join(' ').trim();

@@ -1,10 +1,12 @@
 // Types of the resources: an interface for each, and one for the parameters of each operation.
-import { comment, key, typeOf } from './schemas.js';
+import { comment, key, lists, typeOf } from './schemas.js';
 import { upperFirst } from './names.js';
 
 /** Names of options, which no parameter of a query may have. The same are in src/client.js. */
-const options = ['body', 'fetch', 'headers', 'idempotencyKey', 'ifMatch', 'ifNoneMatch', 'maxRetryAfter', 'onDropped', 'onReconnect']
-  .concat(['retries', 'signal', 'timeout', 'token', 'workspace']);
+const options =
+  'headers idempotencyKey ifMatch ifNoneMatch maxRetryAfter onDropped onReconnect retries signal timeout token workspace'.split(
+    ' ',
+  );
 
 /** Parameters that many operations have. They get an interface of their own. */
 const shared = { Paging: 'listTags', ReportFilter: 'recentClicks', ReportQuery: 'heatmap' };
@@ -28,10 +30,14 @@ export function resourcesFile(resources, document) {
     const methods = operations.map((one) => methodOf(one, schemas)).join('');
     parts.push(`${comment({ description }, '')}export interface ${upperFirst(name)}Resource {\n${methods}}\n`);
   }
-  const list = resources.map(({ name, description }) => `${comment({ description }, '  ')}  readonly ${name}: ${upperFirst(name)}Resource;\n`);
+  const list = resources.map(
+    ({ name, description }) => `${comment({ description }, '  ')}  readonly ${name}: ${upperFirst(name)}Resource;\n`,
+  );
   parts.push(`export interface Resources {\n${list.join('')}}\n`);
   const body = parts.join('\n');
-  const used = Object.keys(schemas).filter((schema) => new RegExp(`(?<![.\\w'])${schema}(?![\\w'])`).test(body));
+  const used = [...Object.keys(schemas), ...lists.values()].filter((schema) =>
+    new RegExp(`(?<![.\\w'])${schema}(?![\\w'])`).test(body),
+  );
   return `import type {\n${rows(used)}} from './schemas.js';
 import type {
   Call, Fields, FileBody, Idempotent, IfMatch, IfNoneMatch, List, LiveOptions, LiveStream, NotModified, Only, Redirect, RequestOptions, Time,
@@ -57,7 +63,8 @@ function rows(names) {
 /** Parameters of the query, without the names of fields, which have a type of their own. */
 function query({ parameters = [] }) {
   const found = parameters.filter((p) => p.in === 'query' && p.name !== 'fields');
-  for (const { name } of found) if (options.includes(name)) throw new Error(`the parameter ${name} has the name of an option`);
+  for (const { name } of found)
+    if (options.includes(name)) throw new Error(`the parameter ${name} has the name of an option`);
   return found;
 }
 
@@ -72,7 +79,10 @@ function interfaceOf(name, parameters, groups) {
     bases.push(group.name);
     own = own.filter((p) => !group.parameters.some((other) => other.name === p.name));
   }
-  const lines = own.map((p) => `${comment(p, '  ')}  ${key(p.name)}${p.required ? '' : '?'}: ${parameterType(p)};\n`);
+  const lines = own.map(
+    (p) =>
+      `${comment(p, '  ')}  ${key(p.name)}${p.required ? '' : '?'}: ${parameterType(p)}${p.required ? '' : ' | undefined'};\n`,
+  );
   return `export interface ${name}${bases.length ? ` extends ${bases.join(', ')}` : ''} {\n${lines.join('')}}\n`;
 }
 
@@ -98,14 +108,25 @@ function methodOf({ name, path, flags, op }, schemas) {
   const optional = query(op).some((p) => p.required) ? '' : '?';
   const generic = fields ? `<F extends keyof ${fields} = keyof ${fields}>` : '';
   const result = resultType(op, flags, fields);
-  const signature = (more, mark, type) => `  ${name}${generic}(${[...args, `options${mark}: ${[...extras, ...more].join(' & ')}`].join(', ')}): ${type};\n`;
-  const about = comment({ description: [op.summary + '.', op.description].filter(Boolean).join(' '), deprecated: op.deprecated }, '  ');
+  const signature = (more, mark, type) =>
+    `  ${name}${generic}(${[...args, `options${mark}: ${[...extras, ...more].join(' & ')}`].join(', ')}): ${type};\n`;
+  const about = comment(
+    { description: [op.summary + '.', op.description].filter(Boolean).join(' '), deprecated: op.deprecated },
+    '  ',
+  );
   if (has('header', 'If-None-Match')) {
-    return about + signature(['IfNoneMatch'], '', `Call<${result} | NotModified>`) + signature([], optional, `Call<${result}>`);
+    return (
+      about +
+      signature(['IfNoneMatch'], '', `Call<${result} | NotModified>`) +
+      signature([], optional, `Call<${result}>`)
+    );
   }
   const formats = formatsOf(op);
   if (formats) {
-    return about + formats.map(([value, type, mark]) => signature([`{ format${mark}: '${value}' }`], mark, `Call<${type}>`)).join('');
+    return (
+      about +
+      formats.map(([value, type, mark]) => signature([`{ format${mark}: '${value}' }`], mark, `Call<${type}>`)).join('')
+    );
   }
   if (flags.includes('s')) return about + signature([], optional, 'LiveStream');
   return about + signature([], optional, flags.includes('p') ? result : `Call<${result}>`);
@@ -121,7 +142,8 @@ function json({ responses }) {
 function objectOf(op, flags, schemas) {
   const schema = json(op);
   if (flags.includes('p')) return `${typeOf(schema)}['data'][number]`;
-  if (schemas[typeOf(schema)]?.properties?.data?.type === 'array') throw new Error(`${op.operationId} is a list without pages`);
+  if (schemas[typeOf(schema)]?.properties?.data?.type === 'array')
+    throw new Error(`${op.operationId} is a list without pages`);
   const row = schema.type === 'array' ? schema.items : schema;
   return row.$ref ? typeOf(row) : undefined;
 }
@@ -158,7 +180,11 @@ function bodyType({ requestBody }, flags) {
   if (!requestBody) return '';
   if (flags.includes('m')) return 'FileBody';
   const schema = requestBody.content['application/json']?.schema;
-  return [schema && typeOf(schema, '  '), flags.includes('n') && 'string', flags.includes('c') && 'string | Blob | Uint8Array']
+  return [
+    schema && typeOf(schema, '  '),
+    flags.includes('n') && 'string',
+    flags.includes('c') && 'string | Blob | Uint8Array',
+  ]
     .filter(Boolean)
     .join(' | ');
 }

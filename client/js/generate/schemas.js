@@ -1,13 +1,21 @@
 // Types of the document's schemas.
 
+/** Long lists of values that many schemas have, by the name of their type. */
+export const lists = new Map();
+
 /** Returns a file with a type for each schema. */
-export function schemasFile({ components: { schemas } }) {
+export function schemasFile({ components: { schemas }, webhooks }) {
+  for (const name of ['ProblemCode', 'WebhookEventName'])
+    if (schemas[name]) throw new Error(`a schema has the name ${name}`);
+  lists.set(schemas.Answer.properties.code.enum.join(), 'ProblemCode');
+  lists.set(Object.keys(webhooks).join(), 'WebhookEventName');
   const parts = Object.entries(schemas).map(([name, schema]) => {
     const about = comment(schema, '');
     if (!schema.properties) return `${about}export type ${name} = ${typeOf(schema)};\n`;
     return `${about}export interface ${name} ${members(schema, '')}\n`;
   });
-  return '\n' + parts.join('\n');
+  const named = [...lists].map(([values, name]) => `export type ${name} =${wrapped(values.split(','))};\n`);
+  return '\n' + [...named, ...parts].join('\n');
 }
 
 /** The type of a schema, in TypeScript. */
@@ -16,7 +24,11 @@ export function typeOf(schema, indent = '') {
   if (schema.$ref) return schema.$ref.split('/').pop();
   const several = schema.anyOf ?? schema.oneOf;
   if (several) return union(several.map((one) => typeOf(one, indent)));
-  if (schema.enum) return union(schema.enum.map((value) => (typeof value === 'string' ? `'${value}'` : String(value))));
+  if (schema.enum)
+    return (
+      lists.get(schema.enum.join()) ??
+      union(schema.enum.map((value) => (typeof value === 'string' ? `'${value}'` : String(value))))
+    );
   if (Array.isArray(schema.type)) return union(schema.type.map((type) => typeOf({ ...schema, type }, indent)));
   switch (schema.type) {
     case 'array': {
@@ -40,12 +52,23 @@ export function typeOf(schema, indent = '') {
   throw new Error(`unknown type: ${JSON.stringify(schema)}`);
 }
 
+/** A long union, with as many values on a line as fit. */
+function wrapped(values) {
+  const lines = [''];
+  for (const value of values) {
+    if (lines.at(-1).length + value.length > 130) lines.push('');
+    lines.push(`${lines.pop()} | '${value}'`);
+  }
+  return lines.map((line) => `\n ${line}`).join('');
+}
+
 const union = (types) => [...new Set(types)].join(' | ');
 
 function members({ properties, required = [] }, indent) {
   const inner = `${indent}  `;
   const lines = Object.entries(properties).map(
-    ([name, schema]) => `${comment(schema, inner)}${inner}${key(name)}${required.includes(name) ? '' : '?'}: ${typeOf(schema, inner)};\n`,
+    ([name, schema]) =>
+      `${comment(schema, inner)}${inner}${key(name)}${required.includes(name) ? '' : '?'}: ${typeOf(schema, inner)};\n`,
   );
   return `{\n${lines.join('')}${indent}}`;
 }

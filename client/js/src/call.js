@@ -60,7 +60,7 @@ export class List extends Call {
 
   /** The pages of the list. Pages with a cursor neither skip nor repeat rows that come or go meanwhile. */
   async *pages() {
-    for (let page = /** @type {Page} */ (await this); ; ) {
+    for (let page = /** @type {Page} */ (await this); ;) {
       yield page;
       const { nextCursor, page: number = 1, pageSize = 0, totalPages = 0, totalIsExact, data } = page;
       // If the total is not exact, there are more pages, up to one that is not full.

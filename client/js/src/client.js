@@ -13,11 +13,11 @@ import { send } from './request.js';
  * @property {string} flags letters; the table explains them
  */
 
-/** The members of the last argument that are no parameters of the query. */
-const own = ['fetch', 'headers', 'idempotencyKey', 'ifMatch', 'ifNoneMatch', 'maxRetryAfter', 'onDropped', 'onReconnect', 'retries']
-  .concat(['signal', 'timeout', 'token', 'workspace', 'body']);
-
-const types_ = /** @type {Record<string, string>} */ ({ c: 'text/csv', n: 'application/x-ndjson' });
+/** The members of the last argument that are options. All others are parameters of the query. */
+const own =
+  'headers idempotencyKey ifMatch ifNoneMatch maxRetryAfter onDropped onReconnect retries signal timeout token workspace'.split(
+    ' ',
+  );
 
 /** The resources with their operations. */
 const resources = parse(operations);
@@ -29,7 +29,8 @@ class Client {
   /** @param {types.Settings} settings */
   constructor(settings) {
     const { url } = settings;
-    if (!/^https?:\/\//.test(url)) throw new TypeError(`the address of Shortline must begin with https:// or http://: ${url}`);
+    if (!/^https?:\/\//.test(url))
+      throw new TypeError(`the address of Shortline must begin with https:// or http://: ${url}`);
     this.#settings = { ...settings, url: url.replace(/\/+$/, '') };
     for (const [resource, list] of resources) {
       const methods = list.map((op) => [op.name, (/** @type {any[]} */ ...args) => this.#call(op, args)]);
@@ -48,7 +49,7 @@ class Client {
    * @param {types.AnyOptions} [options]
    */
   request(method, path, { query, ...options } = {}) {
-    return new Call(this.#send({ name: '', method, path, flags: '' }, { ...options, ...query }));
+    return new Call(this.#send({ method, path }, options, query));
   }
 
   /**
@@ -57,8 +58,7 @@ class Client {
    * @param {types.AnyOptions} [options]
    */
   async fetch(method, path, { query, ...options } = {}) {
-    const { response } = await this.#send({ name: '', method, path, flags: '' }, { ...options, ...query }, true);
-    return response;
+    return (await this.#send({ method, path, unread: true }, options, query)).response;
   }
 
   /**
@@ -76,45 +76,48 @@ class Client {
       return encodeURIComponent(value);
     });
     const body = /[bmcn]/.test(op.flags) ? args.shift() : undefined;
-    const options = { ...args.shift(), body };
+    const given = Object.entries(args.shift() ?? {});
+    const options = { ...Object.fromEntries(given.filter(([name]) => own.includes(name))), body };
+    const query = Object.fromEntries(given.filter(([name]) => !own.includes(name)));
     const one = { ...op, path };
     if (op.flags.includes('s')) {
-      const { lastEventId, ...rest } = options;
       return new LiveStream(
-        async (query, signal) => (await this.#send(one, { ...rest, ...query, signal, retries: 0 }, true)).response,
-        options,
+        async (more, signal) => {
+          const ask = this.#send({ ...one, unread: true }, { ...options, signal, retries: 0 }, { ...query, ...more });
+          return (await ask).response;
+        },
+        /** @type {types.LiveOptions} */ ({ ...options, ...query }),
       );
     }
-    const sent = this.#send(one, options);
+    const sent = this.#send(one, options, query);
     if (!op.flags.includes('p')) return new Call(sent);
-    return new List(sent, async (query) => (await this.#send(one, { ...options, ...query })).data);
+    return new List(sent, async (more) => (await this.#send(one, options, { ...query, ...more })).data);
   }
 
   /**
-   * @param {Operation} op
-   * @param {any} given
-   * @param {boolean} [unread]
+   * @param {{ method: string, path: string, flags?: string, unread?: boolean }} op
+   * @param {types.AnyOptions} given
+   * @param {Record<string, unknown>} [query]
    */
-  async #send({ method, path, flags }, given, unread) {
-    const options = { ...this.#settings, ...given };
+  async #send({ method, path, flags = '', unread = false }, given, query = {}) {
+    const options = /** @type {types.Settings & types.AnyOptions} */ ({ ...this.#settings, ...defined(given) });
     const headers = new Headers(this.#settings.headers);
     new Headers(given.headers).forEach((value, name) => headers.set(name, value));
     const { apiKey, token, workspace, ifMatch, ifNoneMatch } = options;
-    const key = given.idempotencyKey ?? (flags.includes('i') ? uuid() : undefined);
     /** @type {[string, string | undefined][]} */
     const set = [
       ['x-api-key', token ? undefined : apiKey],
       ['authorization', token && `Bearer ${token}`],
       ['x-workspace', workspace],
-      ['idempotency-key', key],
+      ['idempotency-key', given.idempotencyKey ?? (flags.includes('i') ? uuid() : undefined)],
       ['if-match', ifMatch],
       ['if-none-match', ifNoneMatch],
     ];
     for (const [name, value] of set) if (value !== undefined) headers.set(name, value);
     if (!headers.has('accept') && !unread) headers.set('accept', 'application/json, */*;q=0.5');
     const body = encode(given.body, flags, headers);
-    const url = options.url + path + search(given);
-    return send({ method, url, headers, body, options, redirects: flags.includes('r'), ...(unread && { unread }) });
+    const url = options.url + path + search(query);
+    return send({ method, url, headers, body, options, redirects: flags.includes('r'), unread });
   }
 }
 
@@ -135,7 +138,9 @@ function encode(body, flags, headers) {
     form.append('file', body instanceof Blob ? body : new Blob([body]), body.name ?? 'file');
     return form;
   }
-  const type = bytes ? types_[flags.match(/[cn]/)?.[0] ?? ''] : 'application/json';
+  const type = bytes
+    ? (flags.includes('c') && 'text/csv') || (flags.includes('n') && 'application/x-ndjson')
+    : 'application/json';
   if (type) headers.set('content-type', type);
   return bytes && type !== 'application/json' ? body : JSON.stringify(body);
 }
@@ -143,18 +148,21 @@ function encode(body, flags, headers) {
 /**
  * The query of a request. Lists are repeated, except the names of fields, which have commas between them.
  *
- * @param {Record<string, any>} given
+ * @param {Record<string, unknown>} given
  */
 function search(given) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(given)) {
-    if (own.includes(name) || value === undefined || value === null) continue;
+    if (value === undefined || value === null) continue;
     const values = name === 'fields' ? [[value].flat().join()] : [value].flat();
     for (const one of values) query.append(name, one instanceof Date ? one.toISOString() : String(one));
   }
   const text = query.toString();
   return text && `?${text}`;
 }
+
+/** An undefined option is one that is not there. @param {object} options */
+const defined = (options) => Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 
 /** A random UUID. crypto.randomUUID is missing in pages without TLS. */
 function uuid() {

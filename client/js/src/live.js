@@ -32,7 +32,7 @@ export class LiveStream {
   async *[Symbol.asyncIterator]() {
     const { signal, onDropped, onReconnect } = this.#options;
     let wait = 3000; // until the server says another time
-    for (let failures = 0; ; ) {
+    for (let failures = 0; ;) {
       /** @type {unknown} */
       let problem;
       const connection = new AbortController();

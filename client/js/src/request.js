@@ -9,8 +9,8 @@ import { APIError, ConnectionError } from './errors.js';
  * @property {Headers} headers
  * @property {string | Blob | FormData | Uint8Array<ArrayBuffer> | undefined} [body]
  * @property {types.Settings & types.RequestOptions} options
- * @property {boolean} [redirects] whether a redirect is the answer that the caller wants
- * @property {boolean} [unread] whether the caller reads the body
+ * @property {boolean} redirects whether a redirect is the answer that the caller wants
+ * @property {boolean} unread whether the caller reads the body
  */
 
 /** Milliseconds before the second attempt, and the most before a later one. */
@@ -61,7 +61,7 @@ async function once({ method, url, headers, body, options, redirects, unread }, 
     if (!response.ok && response.status !== 304 && !(redirected && response.status < 400)) {
       return await APIError.of(response, attempt);
     }
-    kept = !!unread; // then the signal ends the body, too
+    kept = unread; // then the signal ends the body, too
     return { response, data: unread ? undefined : redirected ? redirect(response) : await read(response) };
   } catch (error) {
     if (signal?.aborted) throw signal.reason;

@@ -38,7 +38,8 @@ export async function verifyWebhook({ body, headers, secret, tolerance = 300, sc
     const key = await crypto.subtle.importKey('raw', keyOf(one, scheme), name, false, ['verify']);
     for (const signature of signatures) {
       // It takes the same time for each wrong signature.
-      if (await crypto.subtle.verify('HMAC', key, signature, signed)) return JSON.parse(new TextDecoder().decode(bytes));
+      if (await crypto.subtle.verify('HMAC', key, signature, signed))
+        return JSON.parse(new TextDecoder().decode(bytes));
     }
   }
   throw new WebhookError('the signature of the webhook is missing or wrong');

@@ -19,7 +19,7 @@ import type {
   TransferURLsRequest, Trends, TurnOffTOTPInBody, TwoFactorEnabled, TwoFactorSetup, URL, URLList, URLStats, URLsTransferred,
   UTMFieldValues, UTMTemplate, UpdateBundle, UpdateMeInBody, UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest, UpdateRule,
   UpdateTag, UpdateTemplate, UpdateURL, UpdateVariant, UpdateView, UpdateWebhookRequest, UpdateWorkspaceInBody, UploadCertificate, User,
-  Variant, Variants, View, Webhook, WebhookLog, WebhookLogList, WebhookRepeat, WebhookTest, Workspace,
+  Variant, Variants, View, Webhook, WebhookLog, WebhookLogList, WebhookRepeat, WebhookTest, Workspace, WebhookEventName,
 } from './schemas.js';
 import type {
   Call, Fields, FileBody, Idempotent, IfMatch, IfNoneMatch, List, LiveOptions, LiveStream, NotModified, Only, Redirect, RequestOptions, Time,
@@ -27,11 +27,11 @@ import type {
 
 export interface Paging {
   /** Number of the page, from 1. */
-  page?: number;
+  page?: number | undefined;
   /** Rows per page. */
-  limit?: number;
+  limit?: number | undefined;
   /** The same as limit. */
-  pageSize?: number;
+  pageSize?: number | undefined;
 }
 
 export interface ReportFilter {
@@ -39,78 +39,78 @@ export interface ReportFilter {
    * The first day: a date, or an instant, which stands for its day in the time zone. Default: 30 days ago. If interval is minute or
    * hour, an instant stands for itself.
    */
-  startDate?: Time;
+  startDate?: Time | undefined;
   /**
    * The last day, inclusive. Default: today. The range is at most 365 days. If interval is minute or hour, an instant ends the
    * range.
    */
-  endDate?: Time;
+  endDate?: Time | undefined;
   /**
    * last_7_days, last_30_days, last_90_days, last_365_days, or custom for startDate and endDate. If interval is minute or hour also
    * last_hour, last_6_hours, last_24_hours.
    */
-  timeRange?: 'custom' | 'last_24_hours' | 'last_30_days' | 'last_365_days' | 'last_6_hours' | 'last_7_days' | 'last_90_days' | 'last_hour';
+  timeRange?: 'custom' | 'last_24_hours' | 'last_30_days' | 'last_365_days' | 'last_6_hours' | 'last_7_days' | 'last_90_days' | 'last_hour' | undefined;
   /** IANA time zone of the days. Default: UTC. */
-  timezone?: string;
+  timezone?: string | undefined;
   /** Include bots. */
-  includeBots?: boolean;
+  includeBots?: boolean | undefined;
   /**
    * ISO 3166-1 codes, or Unknown. All filters can be repeated, with at most 20 values: clicks with any of the values count. Of
    * several filters, all apply.
    */
-  country?: string | readonly string[];
+  country?: string | readonly string[] | undefined;
   /** Regions as reports name them, or Unknown. */
-  region?: string | readonly string[];
+  region?: string | readonly string[] | undefined;
   /** Cities as reports name them, or Unknown. */
-  city?: string | readonly string[];
+  city?: string | readonly string[] | undefined;
   /** MOBILE, DESKTOP, TABLET or Unknown. */
-  device?: string | readonly string[];
+  device?: string | readonly string[] | undefined;
   /** Operating systems as reports name them. */
-  os?: string | readonly string[];
+  os?: string | readonly string[] | undefined;
   /** Browsers as reports name them. */
-  browser?: string | readonly string[];
+  browser?: string | readonly string[] | undefined;
   /** Referring sites, such as instagram.com, or Direct. */
-  referer?: string | readonly string[];
+  referer?: string | readonly string[] | undefined;
   /** Language codes, such as de, or Unknown. */
-  language?: string | readonly string[];
+  language?: string | readonly string[] | undefined;
   /** Values of utm_source, or Unknown for clicks without one. The next four are alike. */
-  utmSource?: string | readonly string[];
+  utmSource?: string | readonly string[] | undefined;
   /** Values of utm_medium. */
-  utmMedium?: string | readonly string[];
+  utmMedium?: string | readonly string[] | undefined;
   /** Values of utm_campaign. */
-  utmCampaign?: string | readonly string[];
+  utmCampaign?: string | readonly string[] | undefined;
   /** Values of utm_term. */
-  utmTerm?: string | readonly string[];
+  utmTerm?: string | readonly string[] | undefined;
   /** Values of utm_content. */
-  utmContent?: string | readonly string[];
+  utmContent?: string | readonly string[] | undefined;
   /** Ids of variants, or none for clicks that no variant decided. */
-  variantId?: string | readonly string[];
+  variantId?: string | readonly string[] | undefined;
   /** Ids of routing rules, or none for clicks that no rule decided. */
-  ruleId?: string | readonly string[];
+  ruleId?: string | readonly string[] | undefined;
   /** Hosts of short URLs. */
-  domain?: string | readonly string[];
+  domain?: string | readonly string[] | undefined;
   /** Names of tags: clicks on links that have any of the tags now. */
-  tag?: string | readonly string[];
+  tag?: string | readonly string[] | undefined;
   /** Ids of bundles: clicks on links that are in any of the bundles now. */
-  bundleId?: string | readonly string[];
+  bundleId?: string | readonly string[] | undefined;
   /** true for bots only, false for people only, or names of bots. Replaces includeBots. */
-  bot?: string | readonly string[];
+  bot?: string | readonly string[] | undefined;
 }
 
 export interface ReportQuery extends ReportFilter {
   /** minute (ranges up to 6 hours), hour (up to 31 days), day, week or month. Default: day. */
-  interval?: 'minute' | 'hour' | 'day' | 'week' | 'month';
+  interval?: 'minute' | 'hour' | 'day' | 'week' | 'month' | undefined;
   /** previous: add the figures of the preceding period of the same length. year: add those of the same period one year earlier. */
-  compare?: 'previous' | 'year';
+  compare?: 'previous' | 'year' | undefined;
 }
 
 export interface ListAbuseReportsQuery extends Paging {
   /** Default: all. */
-  status?: 'OPEN' | 'DISMISSED' | 'ACTIONED';
+  status?: 'OPEN' | 'DISMISSED' | 'ACTIONED' | undefined;
   /** Default: all. */
-  source?: 'VISITOR' | 'BLOCKLIST' | 'CHECK';
+  source?: 'VISITOR' | 'BLOCKLIST' | 'CHECK' | undefined;
   /** Id of a link. */
-  urlId?: string;
+  urlId?: string | undefined;
 }
 
 export interface ListSessionsQuery extends Paging {
@@ -118,143 +118,143 @@ export interface ListSessionsQuery extends Paging {
 
 export interface AbTestsAliasQuery extends ReportQuery {
   /** Rows in each list. Default: 10, or 20 for clicks. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 export interface AbTestsQuery extends ReportQuery {
   /** Rows in each list. Default: 10, or 20 for clicks. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 export interface BotsQuery extends ReportQuery {
   /** Rows in each list. Default: 10, or 20 for clicks. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 export interface BotsAliasQuery extends ReportQuery {
   /** Rows in each list. Default: 10, or 20 for clicks. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 export interface ExportQuery extends ReportQuery {
   /** Rows in each list. Default: 10, or 20 for clicks. */
-  limit?: number;
+  limit?: number | undefined;
   /** Format of the file. */
-  format?: 'csv' | 'json';
+  format?: 'csv' | 'json' | undefined;
   /** Add the newest clicks, at most 10,000. */
-  includeClicks?: boolean;
+  includeClicks?: boolean | undefined;
   /** Only this short URL. */
-  urlId?: string;
+  urlId?: string | undefined;
 }
 
 export interface GroupsReportQuery extends ReportQuery {
   /** Rows in each list. Default: 10, or 20 for clicks. */
-  limit?: number;
+  limit?: number | undefined;
   /** What the links are grouped by. */
-  by?: 'tag' | 'bundle' | 'domain';
+  by?: 'tag' | 'bundle' | 'domain' | undefined;
   /**
    * Name of a goal: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts at the time of its
    * click.
    */
-  goal?: string;
+  goal?: string | undefined;
 }
 
 export interface HeatmapQuery extends ReportQuery {
   /** Rows in each list. Default: 10, or 20 for clicks. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 export interface LiveClicksQuery {
   /** Only this short URL. */
-  urlId?: string;
+  urlId?: string | undefined;
   /** own (default), or all: the clicks of all users, for administrators. */
-  scope?: 'own' | 'all';
+  scope?: 'own' | 'all' | undefined;
   /** Include clicks of bots. */
-  includeBots?: boolean;
+  includeBots?: boolean | undefined;
   /** The same as Last-Event-ID, for clients that can't set headers. */
-  lastEventId?: string;
+  lastEventId?: string | undefined;
 }
 
 export interface ListMissingSlugsQuery extends Paging {
   /** The first day (UTC), as a date or time in ISO 8601. Default: 30 days ago. */
-  from?: Time;
+  from?: Time | undefined;
   /** The last day (UTC), inclusive. Default: today. */
-  to?: Time;
+  to?: Time | undefined;
 }
 
 export interface OverviewQuery extends ReportQuery {
   /** Rows in each list. Default: 10, or 20 for clicks. */
-  limit?: number;
+  limit?: number | undefined;
   /** people, bots or people,bots: add separate series of people and bots. */
-  series?: string;
+  series?: string | undefined;
   /**
    * Name of a goal: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts at the time of its
    * click.
    */
-  goal?: string;
+  goal?: string | undefined;
 }
 
 export interface TopURLsQuery extends ReportQuery {
   /** Rows in each list. Default: 10, or 20 for clicks. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 export interface TrendsQuery {
   /** Ids of short URLs; repeat the parameter, at most 100 times. */
   urlIds: string | readonly string[];
   /** IANA time zone of the days. Default: UTC. */
-  timezone?: string;
+  timezone?: string | undefined;
 }
 
 export interface LinkReportQuery extends ReportQuery {
   /** Rows in each list. Default: 10, or 20 for clicks. */
-  limit?: number;
+  limit?: number | undefined;
   /** people, bots or people,bots: add separate series of people and bots. */
-  series?: string;
+  series?: string | undefined;
   /**
    * Name of a goal: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts at the time of its
    * click.
    */
-  goal?: string;
+  goal?: string | undefined;
 }
 
 export interface AbTestQuery extends ReportQuery {
   /** Rows in each list. Default: 10, or 20 for clicks. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 export interface LinkBotsQuery extends ReportQuery {
   /** Rows in each list. Default: 10, or 20 for clicks. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 export interface RecentClicksAliasQuery extends ReportFilter {
   /** Rows in each list. Default: 10, or 20 for clicks. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 export interface ExportLinkQuery extends ReportQuery {
   /** Rows in each list. Default: 10, or 20 for clicks. */
-  limit?: number;
+  limit?: number | undefined;
   /** Format of the file. */
-  format?: 'csv' | 'json';
+  format?: 'csv' | 'json' | undefined;
   /** Add the newest clicks, at most 10,000. */
-  includeClicks?: boolean;
+  includeClicks?: boolean | undefined;
 }
 
 export interface LinkHeatmapQuery extends ReportQuery {
   /** Rows in each list. Default: 10, or 20 for clicks. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 export interface RecentClicksQuery extends ReportFilter {
   /** Rows in each list. Default: 10, or 20 for clicks. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 export interface RoutingReportQuery extends ReportQuery {
   /** Rows in each list. Default: 10, or 20 for clicks. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 export interface ListAPIKeysQuery extends Paging {
@@ -262,214 +262,214 @@ export interface ListAPIKeysQuery extends Paging {
 
 export interface DeleteAPIKeyQuery {
   /** Also deactivate users, revoke invitations and pause webhooks that were made with these keys. */
-  endMade?: boolean;
+  endMade?: boolean | undefined;
 }
 
 export interface ListAuditLogsQuery extends Paging {
   /** The field to sort by; createdAt by default. */
-  sortBy?: 'action' | 'createdAt' | 'entityType' | 'userId';
+  sortBy?: 'action' | 'createdAt' | 'entityType' | 'userId' | undefined;
   /** The direction; desc by default. */
-  sortOrder?: 'asc' | 'desc';
+  sortOrder?: 'asc' | 'desc' | undefined;
   /** Only entries with this action. */
-  action?: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED';
+  action?: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | undefined;
   /** Only entries about this type of object. */
-  entityType?: 'url' | 'tag' | 'utm_template' | 'view' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment';
+  entityType?: 'url' | 'tag' | 'utm_template' | 'view' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment' | undefined;
   /** Id of the changed entity. */
-  entityId?: string;
+  entityId?: string | undefined;
   /** Id of the user who made the change. */
-  userId?: string;
+  userId?: string | undefined;
   /** A date or time in ISO 8601. */
-  startDate?: Time;
+  startDate?: Time | undefined;
   /** A date or time in ISO 8601; a date includes the whole day. */
-  endDate?: Time;
+  endDate?: Time | undefined;
 }
 
 export interface ListBundlesQuery extends Paging {
   /** Text in name or description, case-insensitive. */
-  search?: string;
+  search?: string | undefined;
   /** ACTIVE if not given. */
-  status?: 'ACTIVE' | 'ARCHIVED';
+  status?: 'ACTIVE' | 'ARCHIVED' | undefined;
 }
 
 export interface BundleStatsQuery {
   /** IANA name of the time zone for days; UTC if not given. */
-  timezone?: string;
+  timezone?: string | undefined;
 }
 
 export interface ListConversionsQuery extends Paging {
   /** First day of the clicks, or an instant. Without a range: all time. */
-  startDate?: Time;
+  startDate?: Time | undefined;
   /** Last day of the clicks, or an instant. */
-  endDate?: Time;
+  endDate?: Time | undefined;
   /** A range by name, as in reports. */
-  timeRange?: 'custom' | 'last_24_hours' | 'last_30_days' | 'last_365_days' | 'last_6_hours' | 'last_7_days' | 'last_90_days' | 'last_hour';
+  timeRange?: 'custom' | 'last_24_hours' | 'last_30_days' | 'last_365_days' | 'last_6_hours' | 'last_7_days' | 'last_90_days' | 'last_hour' | undefined;
   /** Time zone of the days. Default: UTC. */
-  timezone?: string;
+  timezone?: string | undefined;
   /** Include clicks of bots. */
-  includeBots?: boolean;
+  includeBots?: boolean | undefined;
   /**
    * ISO 3166-1 codes, or Unknown. All filters can be repeated, with at most 20 values: clicks with any of the values count. Of
    * several filters, all apply.
    */
-  country?: string | readonly string[];
+  country?: string | readonly string[] | undefined;
   /** Regions as reports name them, or Unknown. */
-  region?: string | readonly string[];
+  region?: string | readonly string[] | undefined;
   /** Cities as reports name them, or Unknown. */
-  city?: string | readonly string[];
+  city?: string | readonly string[] | undefined;
   /** MOBILE, DESKTOP, TABLET or Unknown. */
-  device?: string | readonly string[];
+  device?: string | readonly string[] | undefined;
   /** Operating systems as reports name them. */
-  os?: string | readonly string[];
+  os?: string | readonly string[] | undefined;
   /** Browsers as reports name them. */
-  browser?: string | readonly string[];
+  browser?: string | readonly string[] | undefined;
   /** Referring sites, such as instagram.com, or Direct. */
-  referer?: string | readonly string[];
+  referer?: string | readonly string[] | undefined;
   /** Language codes, such as de, or Unknown. */
-  language?: string | readonly string[];
+  language?: string | readonly string[] | undefined;
   /** Values of utm_source, or Unknown for clicks without one. The next four are alike. */
-  utmSource?: string | readonly string[];
+  utmSource?: string | readonly string[] | undefined;
   /** Values of utm_medium. */
-  utmMedium?: string | readonly string[];
+  utmMedium?: string | readonly string[] | undefined;
   /** Values of utm_campaign. */
-  utmCampaign?: string | readonly string[];
+  utmCampaign?: string | readonly string[] | undefined;
   /** Values of utm_term. */
-  utmTerm?: string | readonly string[];
+  utmTerm?: string | readonly string[] | undefined;
   /** Values of utm_content. */
-  utmContent?: string | readonly string[];
+  utmContent?: string | readonly string[] | undefined;
   /** Ids of variants, or none for clicks that no variant decided. */
-  variantId?: string | readonly string[];
+  variantId?: string | readonly string[] | undefined;
   /** Ids of routing rules, or none for clicks that no rule decided. */
-  ruleId?: string | readonly string[];
+  ruleId?: string | readonly string[] | undefined;
   /** Hosts of short URLs. */
-  domain?: string | readonly string[];
+  domain?: string | readonly string[] | undefined;
   /** Names of tags: clicks on links that have any of the tags now. */
-  tag?: string | readonly string[];
+  tag?: string | readonly string[] | undefined;
   /** Ids of bundles: clicks on links that are in any of the bundles now. */
-  bundleId?: string | readonly string[];
+  bundleId?: string | readonly string[] | undefined;
   /** true for bots only, false for people only, or names of bots. Replaces includeBots. */
-  bot?: string | readonly string[];
+  bot?: string | readonly string[] | undefined;
   /** Only conversions of this goal. */
-  goal?: string;
+  goal?: string | undefined;
 }
 
 export interface ExportConversionsQuery {
   /** First day of the clicks, or an instant. Without a range: all time. */
-  startDate?: Time;
+  startDate?: Time | undefined;
   /** Last day of the clicks, or an instant. */
-  endDate?: Time;
+  endDate?: Time | undefined;
   /** A range by name, as in reports. */
-  timeRange?: 'custom' | 'last_24_hours' | 'last_30_days' | 'last_365_days' | 'last_6_hours' | 'last_7_days' | 'last_90_days' | 'last_hour';
+  timeRange?: 'custom' | 'last_24_hours' | 'last_30_days' | 'last_365_days' | 'last_6_hours' | 'last_7_days' | 'last_90_days' | 'last_hour' | undefined;
   /** Time zone of the days. Default: UTC. */
-  timezone?: string;
+  timezone?: string | undefined;
   /** Include clicks of bots. */
-  includeBots?: boolean;
+  includeBots?: boolean | undefined;
   /**
    * ISO 3166-1 codes, or Unknown. All filters can be repeated, with at most 20 values: clicks with any of the values count. Of
    * several filters, all apply.
    */
-  country?: string | readonly string[];
+  country?: string | readonly string[] | undefined;
   /** Regions as reports name them, or Unknown. */
-  region?: string | readonly string[];
+  region?: string | readonly string[] | undefined;
   /** Cities as reports name them, or Unknown. */
-  city?: string | readonly string[];
+  city?: string | readonly string[] | undefined;
   /** MOBILE, DESKTOP, TABLET or Unknown. */
-  device?: string | readonly string[];
+  device?: string | readonly string[] | undefined;
   /** Operating systems as reports name them. */
-  os?: string | readonly string[];
+  os?: string | readonly string[] | undefined;
   /** Browsers as reports name them. */
-  browser?: string | readonly string[];
+  browser?: string | readonly string[] | undefined;
   /** Referring sites, such as instagram.com, or Direct. */
-  referer?: string | readonly string[];
+  referer?: string | readonly string[] | undefined;
   /** Language codes, such as de, or Unknown. */
-  language?: string | readonly string[];
+  language?: string | readonly string[] | undefined;
   /** Values of utm_source, or Unknown for clicks without one. The next four are alike. */
-  utmSource?: string | readonly string[];
+  utmSource?: string | readonly string[] | undefined;
   /** Values of utm_medium. */
-  utmMedium?: string | readonly string[];
+  utmMedium?: string | readonly string[] | undefined;
   /** Values of utm_campaign. */
-  utmCampaign?: string | readonly string[];
+  utmCampaign?: string | readonly string[] | undefined;
   /** Values of utm_term. */
-  utmTerm?: string | readonly string[];
+  utmTerm?: string | readonly string[] | undefined;
   /** Values of utm_content. */
-  utmContent?: string | readonly string[];
+  utmContent?: string | readonly string[] | undefined;
   /** Ids of variants, or none for clicks that no variant decided. */
-  variantId?: string | readonly string[];
+  variantId?: string | readonly string[] | undefined;
   /** Ids of routing rules, or none for clicks that no rule decided. */
-  ruleId?: string | readonly string[];
+  ruleId?: string | readonly string[] | undefined;
   /** Hosts of short URLs. */
-  domain?: string | readonly string[];
+  domain?: string | readonly string[] | undefined;
   /** Names of tags: clicks on links that have any of the tags now. */
-  tag?: string | readonly string[];
+  tag?: string | readonly string[] | undefined;
   /** Ids of bundles: clicks on links that are in any of the bundles now. */
-  bundleId?: string | readonly string[];
+  bundleId?: string | readonly string[] | undefined;
   /** true for bots only, false for people only, or names of bots. Replaces includeBots. */
-  bot?: string | readonly string[];
+  bot?: string | readonly string[] | undefined;
   /** Only conversions of this goal. */
-  goal?: string;
+  goal?: string | undefined;
 }
 
 export interface ListGoalsQuery extends Paging {
   /** First day of the clicks, or an instant. Without a range: all time. */
-  startDate?: Time;
+  startDate?: Time | undefined;
   /** Last day of the clicks, or an instant. */
-  endDate?: Time;
+  endDate?: Time | undefined;
   /** A range by name, as in reports. */
-  timeRange?: 'custom' | 'last_24_hours' | 'last_30_days' | 'last_365_days' | 'last_6_hours' | 'last_7_days' | 'last_90_days' | 'last_hour';
+  timeRange?: 'custom' | 'last_24_hours' | 'last_30_days' | 'last_365_days' | 'last_6_hours' | 'last_7_days' | 'last_90_days' | 'last_hour' | undefined;
   /** Time zone of the days. Default: UTC. */
-  timezone?: string;
+  timezone?: string | undefined;
   /** Include clicks of bots. */
-  includeBots?: boolean;
+  includeBots?: boolean | undefined;
   /**
    * ISO 3166-1 codes, or Unknown. All filters can be repeated, with at most 20 values: clicks with any of the values count. Of
    * several filters, all apply.
    */
-  country?: string | readonly string[];
+  country?: string | readonly string[] | undefined;
   /** Regions as reports name them, or Unknown. */
-  region?: string | readonly string[];
+  region?: string | readonly string[] | undefined;
   /** Cities as reports name them, or Unknown. */
-  city?: string | readonly string[];
+  city?: string | readonly string[] | undefined;
   /** MOBILE, DESKTOP, TABLET or Unknown. */
-  device?: string | readonly string[];
+  device?: string | readonly string[] | undefined;
   /** Operating systems as reports name them. */
-  os?: string | readonly string[];
+  os?: string | readonly string[] | undefined;
   /** Browsers as reports name them. */
-  browser?: string | readonly string[];
+  browser?: string | readonly string[] | undefined;
   /** Referring sites, such as instagram.com, or Direct. */
-  referer?: string | readonly string[];
+  referer?: string | readonly string[] | undefined;
   /** Language codes, such as de, or Unknown. */
-  language?: string | readonly string[];
+  language?: string | readonly string[] | undefined;
   /** Values of utm_source, or Unknown for clicks without one. The next four are alike. */
-  utmSource?: string | readonly string[];
+  utmSource?: string | readonly string[] | undefined;
   /** Values of utm_medium. */
-  utmMedium?: string | readonly string[];
+  utmMedium?: string | readonly string[] | undefined;
   /** Values of utm_campaign. */
-  utmCampaign?: string | readonly string[];
+  utmCampaign?: string | readonly string[] | undefined;
   /** Values of utm_term. */
-  utmTerm?: string | readonly string[];
+  utmTerm?: string | readonly string[] | undefined;
   /** Values of utm_content. */
-  utmContent?: string | readonly string[];
+  utmContent?: string | readonly string[] | undefined;
   /** Ids of variants, or none for clicks that no variant decided. */
-  variantId?: string | readonly string[];
+  variantId?: string | readonly string[] | undefined;
   /** Ids of routing rules, or none for clicks that no rule decided. */
-  ruleId?: string | readonly string[];
+  ruleId?: string | readonly string[] | undefined;
   /** Hosts of short URLs. */
-  domain?: string | readonly string[];
+  domain?: string | readonly string[] | undefined;
   /** Names of tags: clicks on links that have any of the tags now. */
-  tag?: string | readonly string[];
+  tag?: string | readonly string[] | undefined;
   /** Ids of bundles: clicks on links that are in any of the bundles now. */
-  bundleId?: string | readonly string[];
+  bundleId?: string | readonly string[] | undefined;
   /** true for bots only, false for people only, or names of bots. Replaces includeBots. */
-  bot?: string | readonly string[];
+  bot?: string | readonly string[] | undefined;
 }
 
 export interface ListDomainsQuery extends Paging {
   /** Text in the name, case-insensitive. */
-  search?: string;
+  search?: string | undefined;
 }
 
 export interface GetExperimentQuery {
   /** Name of the conversions that count. Default: the experiment's goal. Required if the link has no experiment. */
-  goal?: string;
+  goal?: string | undefined;
 }
 
 export interface ListExperimentWeightsQuery extends Paging {
@@ -480,7 +480,7 @@ export interface ListImportsQuery extends Paging {
 
 export interface CreateImportQuery {
   /** Name of the import, such as that of the file; at most 100 characters. */
-  name?: string;
+  name?: string | undefined;
 }
 
 export interface ListImportProblemsQuery extends Paging {
@@ -494,23 +494,23 @@ export interface ListPasskeysQuery extends Paging {
 
 export interface FinishSSOQuery {
   /** The state that was sent to the provider. */
-  state?: string;
+  state?: string | undefined;
   /** The authorization code. */
-  code?: string;
+  code?: string | undefined;
   /** The error of the provider. */
-  error?: string;
+  error?: string | undefined;
   /** The issuer (RFC 9207). */
-  iss?: string;
+  iss?: string | undefined;
 }
 
 export interface BeginSSOQuery {
   /** The path to return to after the sign-in. The default is /. */
-  redirect?: string;
+  redirect?: string | undefined;
 }
 
 export interface ListTagsQuery extends Paging {
   /** Text in the name, case-insensitive. */
-  search?: string;
+  search?: string | undefined;
 }
 
 export interface SiteIconQuery {
@@ -528,65 +528,65 @@ export interface ListURLsQuery extends Paging {
    * The nextCursor of the page before this one. Then page is ignored. Unlike pages, cursors skip no row and repeat none when rows
    * are added or deleted meanwhile. All other parameters must stay the same.
    */
-  after?: string;
+  after?: string | undefined;
   /** The field to sort by: createdAt by default. Only the trash has deletedAt, by which it is sorted by default. */
-  sortBy?: 'clickCount' | 'createdAt' | 'deletedAt' | 'expiresAt' | 'slug' | 'title' | 'updatedAt';
+  sortBy?: 'clickCount' | 'createdAt' | 'deletedAt' | 'expiresAt' | 'slug' | 'title' | 'updatedAt' | undefined;
   /** The direction; desc by default. */
-  sortOrder?: 'asc' | 'desc';
+  sortOrder?: 'asc' | 'desc' | undefined;
   /** Text in title, destination or slug, case-insensitive. */
-  search?: string;
+  search?: string | undefined;
   /** A list can also have DELETED, the trash, with search only. */
-  status?: 'ACTIVE' | 'INACTIVE' | 'EXPIRED' | 'SCHEDULED' | 'EXHAUSTED' | 'SUSPENDED' | 'DELETED';
+  status?: 'ACTIVE' | 'INACTIVE' | 'EXPIRED' | 'SCHEDULED' | 'EXHAUSTED' | 'SUSPENDED' | 'DELETED' | undefined;
   /** Name of a tag, case-insensitive. If repeated, a URL must have all of the tags. */
-  tag?: string | readonly string[];
+  tag?: string | readonly string[] | undefined;
   /** Host name of the short URLs. The host of the service selects URLs without a custom domain. */
-  domain?: string;
+  domain?: string | undefined;
   /** A bundle that contains the URLs. */
-  bundleId?: string;
+  bundleId?: string | undefined;
   /** Id of the user who created the URLs. */
-  createdBy?: string;
+  createdBy?: string | undefined;
   /** The exact value of utmCampaign. */
-  utmCampaign?: string;
+  utmCampaign?: string | undefined;
 }
 
 export interface ExportURLsQuery {
   /** Text in title, destination or slug, case-insensitive. */
-  search?: string;
+  search?: string | undefined;
   /** A list can also have DELETED, the trash, with search only. */
-  status?: 'ACTIVE' | 'INACTIVE' | 'EXPIRED' | 'SCHEDULED' | 'EXHAUSTED' | 'SUSPENDED' | 'DELETED';
+  status?: 'ACTIVE' | 'INACTIVE' | 'EXPIRED' | 'SCHEDULED' | 'EXHAUSTED' | 'SUSPENDED' | 'DELETED' | undefined;
   /** Name of a tag, case-insensitive. If repeated, a URL must have all of the tags. */
-  tag?: string | readonly string[];
+  tag?: string | readonly string[] | undefined;
   /** Host name of the short URLs. The host of the service selects URLs without a custom domain. */
-  domain?: string;
+  domain?: string | undefined;
   /** A bundle that contains the URLs. */
-  bundleId?: string;
+  bundleId?: string | undefined;
   /** Id of the user who created the URLs. */
-  createdBy?: string;
+  createdBy?: string | undefined;
   /** The exact value of utmCampaign. */
-  utmCampaign?: string;
+  utmCampaign?: string | undefined;
   /** Format of the file. */
-  format?: 'csv' | 'json';
+  format?: 'csv' | 'json' | undefined;
 }
 
 export interface CheckSlugQuery {
   /** Of at most 100 bytes. */
   slug: string;
   /** A domain of the workspace, or the host of the service. Default: the workspace's default domain. */
-  domain?: string;
+  domain?: string | undefined;
   /** Without a domain: the host of the service instead of the workspace's default domain. */
-  shared?: boolean;
+  shared?: boolean | undefined;
 }
 
 export interface UtmSuggestionsQuery {
   /** The campaign field. */
   field: 'utmSource' | 'utmMedium' | 'utmCampaign' | 'utmTerm' | 'utmContent' | 'utmId' | 'utmSourcePlatform';
   /** Prefix of the values, case-insensitive; at most 100 characters. */
-  q?: string;
+  q?: string | undefined;
 }
 
 export interface DeleteURLQuery {
   /** Delete the link for good, also from the trash. */
-  permanently?: boolean;
+  permanently?: boolean | undefined;
 }
 
 export interface UrlHistoryQuery extends Paging {
@@ -594,91 +594,91 @@ export interface UrlHistoryQuery extends Paging {
 
 export interface UrlQRCodeQuery {
   /** Width and height in pixels. The default is 300. */
-  width?: number;
+  width?: number | undefined;
   /** Hexadecimal colour of the code. The default is #000000. */
-  color?: string;
+  color?: string | undefined;
   /** Hexadecimal colour of the background. The default is #ffffff. */
-  background?: string;
+  background?: string | undefined;
   /** The shape of the modules. The default is square. */
-  shape?: 'square' | 'rounded' | 'dots';
+  shape?: 'square' | 'rounded' | 'dots' | undefined;
   /** How much of the code may be damaged: L 7 %, M 15 % (default), Q 25 %, H 30 %. */
-  level?: 'L' | 'M' | 'Q' | 'H';
+  level?: 'L' | 'M' | 'Q' | 'H' | undefined;
   /** Width of the empty border in modules. The default is 4, which scanners expect. */
-  margin?: number;
+  margin?: number | undefined;
   /** The format of the response. */
-  format?: 'png' | 'svg' | 'pdf' | 'json';
+  format?: 'png' | 'svg' | 'pdf' | 'json' | undefined;
 }
 
 export interface UrlQRCodeWithLogoQuery {
   /** Width and height in pixels. The default is 300. */
-  width?: number;
+  width?: number | undefined;
   /** Hexadecimal colour of the code. The default is #000000. */
-  color?: string;
+  color?: string | undefined;
   /** Hexadecimal colour of the background. The default is #ffffff. */
-  background?: string;
+  background?: string | undefined;
   /** The shape of the modules. The default is square. */
-  shape?: 'square' | 'rounded' | 'dots';
+  shape?: 'square' | 'rounded' | 'dots' | undefined;
   /** How much of the code may be damaged: L 7 %, M 15 % (default), Q 25 %, H 30 %. */
-  level?: 'L' | 'M' | 'Q' | 'H';
+  level?: 'L' | 'M' | 'Q' | 'H' | undefined;
   /** Width of the empty border in modules. The default is 4, which scanners expect. */
-  margin?: number;
+  margin?: number | undefined;
   /** The format of the response. */
-  format?: 'png' | 'svg' | 'pdf' | 'json';
+  format?: 'png' | 'svg' | 'pdf' | 'json' | undefined;
 }
 
 export interface ListUsersQuery extends Paging {
   /** Searches email and name, ignoring case. */
-  search?: string;
+  search?: string | undefined;
   /** Only users with this role. */
-  role?: 'ADMIN' | 'USER';
+  role?: 'ADMIN' | 'USER' | undefined;
   /** Only users with this status. */
-  status?: 'ACTIVE' | 'INACTIVE';
+  status?: 'ACTIVE' | 'INACTIVE' | undefined;
 }
 
 export interface DeleteUserQuery {
   /** The id or slug of the workspace that gets the links and bundles. It excludes deleteLinks. */
-  transferTo?: string;
+  transferTo?: string | undefined;
   /** Delete the links and bundles. */
-  deleteLinks?: boolean;
+  deleteLinks?: boolean | undefined;
 }
 
 export interface ListUTMTemplatesQuery extends Paging {
   /** Text in the name, case-insensitive. */
-  search?: string;
+  search?: string | undefined;
 }
 
 export interface ListViewsQuery extends Paging {
   /** Both if left out. */
-  screen?: 'links' | 'analytics';
+  screen?: 'links' | 'analytics' | undefined;
 }
 
 export interface SendBrowserConversionQuery {
   /** The workspace's publishable key, if the body has none. */
-  key?: string;
+  key?: string | undefined;
 }
 
 export interface ListWebhooksQuery extends Paging {
   /** Searches name and URL, ignoring case. */
-  search?: string;
+  search?: string | undefined;
 }
 
 export interface ListWebhookLogsQuery extends Paging {
   /** Only attempts with this result. */
-  status?: 'success' | 'failed';
+  status?: 'success' | 'failed' | undefined;
   /** Only deliveries of this event. */
-  event?: 'conversion.created' | 'domain.certificate.expiring' | 'domain.certificate.failed' | 'domain.certificate.issued' | 'domain.failed' | 'domain.verified' | 'experiment.decided' | 'routing.rule_created' | 'routing.rule_deleted' | 'routing.rule_matched' | 'routing.rule_updated' | 'url.clicked' | 'url.created' | 'url.deleted' | 'url.restored' | 'url.updated' | 'webhook.test';
+  event?: WebhookEventName | undefined;
 }
 
 export interface ListWorkspacesQuery extends Paging {
   /** Searches name, slug and the email of a personal workspace's user, ignoring case. */
-  search?: string;
+  search?: string | undefined;
 }
 
 export interface DeleteWorkspaceQuery {
   /** The id or slug of the workspace that gets the links and bundles. It excludes deleteLinks. */
-  transferTo?: string;
+  transferTo?: string | undefined;
   /** Delete the links and bundles. */
-  deleteLinks?: boolean;
+  deleteLinks?: boolean | undefined;
 }
 
 export interface ListMembersQuery extends Paging {

@@ -5,39 +5,39 @@ export interface Settings {
   /** The address of Shortline, such as `https://go.example.com`. */
   url: string;
   /** An API key. Everybody who can read a page can read the keys in it. */
-  apiKey?: string;
+  apiKey?: string | undefined;
   /** The access token of a session, in place of an API key. */
-  token?: string;
+  token?: string | undefined;
   /** The id or slug of the workspace in which requests work. Without it, that of the key, or your personal one. */
-  workspace?: string;
+  workspace?: string | undefined;
   /** Attempts after the first one, if they can help and do no harm. Default: 3. */
-  retries?: number;
+  retries?: number | undefined;
   /** The most seconds of Retry-After that a request waits for. If the server names more, it fails. Default: 60. */
-  maxRetryAfter?: number;
+  maxRetryAfter?: number | undefined;
   /** Milliseconds for one attempt, with its body. Default: 60,000; 0 for no limit. */
-  timeout?: number;
+  timeout?: number | undefined;
   /** Headers of all requests. */
-  headers?: HeadersInit;
+  headers?: HeadersInit | undefined;
   /** Whether requests carry cookies, as in the function fetch. */
-  credentials?: RequestCredentials;
+  credentials?: RequestCredentials | undefined;
   /** Sends requests in place of the function fetch, for tests and proxies. */
-  fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }
 
 /** Options of one request. They stand beside the parameters of its query, and come before the settings of the client. */
 export interface RequestOptions extends Pick<Settings, 'headers' | 'maxRetryAfter' | 'retries' | 'timeout' | 'token' | 'workspace'> {
   /** Ends the request. It then fails with the reason of the signal. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 export interface Idempotent {
   /** A name of this request. A repetition with the same name takes effect once. Without it, each call has a random one. */
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
 }
 
 export interface IfMatch {
   /** The version that the object must still have: `etag` of `withResponse()`. Otherwise the request fails with status 412. */
-  ifMatch?: string;
+  ifMatch?: string | undefined;
 }
 
 export interface IfNoneMatch {
@@ -50,7 +50,7 @@ export type NotModified = undefined;
 
 export interface Fields<F> {
   /** The fields to return; of a list, those of its rows. Without it, all. */
-  fields?: readonly F[];
+  fields?: readonly F[] | undefined;
 }
 
 /** An object with only some fields. */
@@ -100,9 +100,9 @@ export interface List<P extends Rows, F extends keyof P['data'][number] = keyof 
 
 export interface LiveOptions extends Omit<RequestOptions, 'retries'> {
   /** Is called if clicks were lost, because the reader was too slow or away for too long. */
-  onDropped?: (count: number) => void;
+  onDropped?: ((count: number) => void) | undefined;
   /** Is called before a new connection, with the problem of the last one, if it did not just end. */
-  onReconnect?: (problem: unknown) => void;
+  onReconnect?: ((problem: unknown) => void) | undefined;
 }
 
 /** Clicks as they happen. The stream connects when it is read, and again when a connection ends. It ends when you stop reading. */
@@ -112,7 +112,7 @@ export interface LiveStream extends AsyncIterable<LinkClick> {
 }
 
 export interface AnyOptions extends RequestOptions, Idempotent, IfMatch, Partial<IfNoneMatch> {
-  query?: Record<string, unknown>;
+  query?: Record<string, unknown> | undefined;
   /** A text, bytes, a Blob and a FormData are sent as they are, anything else as JSON. */
   body?: unknown;
 }

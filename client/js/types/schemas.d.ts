@@ -1,5 +1,26 @@
 // Generated from the OpenAPI document by generate/generate.js. Do not edit.
 
+export type ProblemCode =
+  | 'REQUIRED' | 'TOO_LONG' | 'TOO_MANY_BYTES' | 'LENGTH' | 'TOO_SHORT' | 'TOO_MANY' | 'CONTROL' | 'ADDRESS' | 'HTTPS' | 'CREDENTIALS'
+  | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START' | 'BEFORE_END' | 'UP_TO'
+  | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME' | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD' | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT'
+  | 'MEMBER' | 'SKIPPED' | 'CELLS' | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS' | 'OTHER_HOST' | 'DATES_KEPT'
+  | 'PASSWORDS_LOST' | 'COLUMN_IGNORED' | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST' | 'CLICKS_LOST' | 'ROW_STATE'
+  | 'NO_IMPORTER' | 'LINKS_FULL' | 'SIGN_IN' | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE' | 'LAST_ADMIN' | 'LAST_OWNER'
+  | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL' | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED' | 'SILENT' | 'UNRESOLVED'
+  | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT' | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES' | 'ONE_OF' | 'ORDER' | 'PAST'
+  | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED' | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY' | 'OWN_ACCOUNT' | 'FACTOR_FIRST'
+  | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO' | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL' | 'WEBHOOK_OFF'
+  | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY' | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE'
+  | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE' | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED'
+  | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT' | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING'
+  | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
+
+export type WebhookEventName =
+  | 'conversion.created' | 'domain.certificate.expiring' | 'domain.certificate.failed' | 'domain.certificate.issued' | 'domain.failed'
+  | 'domain.verified' | 'experiment.decided' | 'routing.rule_created' | 'routing.rule_deleted' | 'routing.rule_matched'
+  | 'routing.rule_updated' | 'url.clicked' | 'url.created' | 'url.deleted' | 'url.restored' | 'url.updated' | 'webhook.test';
+
 export interface APIKey {
   /** Addresses and networks from which the key can be used. Empty means all. */
   allowedIps: string[];
@@ -135,7 +156,7 @@ export interface Answer {
   /** With a 412, the last change of the object, if it is known. */
   changed?: LastChange;
   /** The code of the message. Messages without one are in English only. */
-  code?: 'REQUIRED' | 'TOO_LONG' | 'TOO_MANY_BYTES' | 'LENGTH' | 'TOO_SHORT' | 'TOO_MANY' | 'CONTROL' | 'ADDRESS' | 'HTTPS' | 'CREDENTIALS' | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START' | 'BEFORE_END' | 'UP_TO' | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME' | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD' | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT' | 'MEMBER' | 'SKIPPED' | 'CELLS' | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS' | 'OTHER_HOST' | 'DATES_KEPT' | 'PASSWORDS_LOST' | 'COLUMN_IGNORED' | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST' | 'CLICKS_LOST' | 'ROW_STATE' | 'NO_IMPORTER' | 'LINKS_FULL' | 'SIGN_IN' | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE' | 'LAST_ADMIN' | 'LAST_OWNER' | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL' | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED' | 'SILENT' | 'UNRESOLVED' | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT' | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES' | 'ONE_OF' | 'ORDER' | 'PAST' | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED' | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY' | 'OWN_ACCOUNT' | 'FACTOR_FIRST' | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO' | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL' | 'WEBHOOK_OFF' | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY' | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE' | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE' | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED' | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT' | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
+  code?: ProblemCode;
   /** With a 409 of a deletion: the workspaces, links and bundles that would be lost. */
   counts?: Counts;
   /** With a 412, the present object. */
@@ -170,7 +191,7 @@ export interface AppLinksFields {
 
 export interface Aside {
   /** The code of the message. Messages without one are in English only. */
-  code?: 'REQUIRED' | 'TOO_LONG' | 'TOO_MANY_BYTES' | 'LENGTH' | 'TOO_SHORT' | 'TOO_MANY' | 'CONTROL' | 'ADDRESS' | 'HTTPS' | 'CREDENTIALS' | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START' | 'BEFORE_END' | 'UP_TO' | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME' | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD' | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT' | 'MEMBER' | 'SKIPPED' | 'CELLS' | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS' | 'OTHER_HOST' | 'DATES_KEPT' | 'PASSWORDS_LOST' | 'COLUMN_IGNORED' | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST' | 'CLICKS_LOST' | 'ROW_STATE' | 'NO_IMPORTER' | 'LINKS_FULL' | 'SIGN_IN' | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE' | 'LAST_ADMIN' | 'LAST_OWNER' | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL' | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED' | 'SILENT' | 'UNRESOLVED' | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT' | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES' | 'ONE_OF' | 'ORDER' | 'PAST' | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED' | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY' | 'OWN_ACCOUNT' | 'FACTOR_FIRST' | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO' | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL' | 'WEBHOOK_OFF' | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY' | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE' | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE' | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED' | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT' | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
+  code?: ProblemCode;
   domain: string;
   /** The problem with its rules; empty from an edge of an older release. */
   reason: string;
@@ -1190,7 +1211,7 @@ export interface DomainFields {
 
 export interface DomainRecord {
   /** The code of the message. Messages without one are in English only. */
-  code?: 'REQUIRED' | 'TOO_LONG' | 'TOO_MANY_BYTES' | 'LENGTH' | 'TOO_SHORT' | 'TOO_MANY' | 'CONTROL' | 'ADDRESS' | 'HTTPS' | 'CREDENTIALS' | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START' | 'BEFORE_END' | 'UP_TO' | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME' | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD' | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT' | 'MEMBER' | 'SKIPPED' | 'CELLS' | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS' | 'OTHER_HOST' | 'DATES_KEPT' | 'PASSWORDS_LOST' | 'COLUMN_IGNORED' | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST' | 'CLICKS_LOST' | 'ROW_STATE' | 'NO_IMPORTER' | 'LINKS_FULL' | 'SIGN_IN' | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE' | 'LAST_ADMIN' | 'LAST_OWNER' | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL' | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED' | 'SILENT' | 'UNRESOLVED' | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT' | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES' | 'ONE_OF' | 'ORDER' | 'PAST' | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED' | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY' | 'OWN_ACCOUNT' | 'FACTOR_FIRST' | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO' | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL' | 'WEBHOOK_OFF' | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY' | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE' | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE' | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED' | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT' | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
+  code?: ProblemCode;
   /** Whether the record was right at the last check. */
   found: boolean;
   /** What the last check found instead. */
@@ -1250,7 +1271,7 @@ export interface Edge {
   address: string;
   appliedRevision: number;
   /** The code of the message. Messages without one are in English only. */
-  code?: 'REQUIRED' | 'TOO_LONG' | 'TOO_MANY_BYTES' | 'LENGTH' | 'TOO_SHORT' | 'TOO_MANY' | 'CONTROL' | 'ADDRESS' | 'HTTPS' | 'CREDENTIALS' | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START' | 'BEFORE_END' | 'UP_TO' | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME' | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD' | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT' | 'MEMBER' | 'SKIPPED' | 'CELLS' | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS' | 'OTHER_HOST' | 'DATES_KEPT' | 'PASSWORDS_LOST' | 'COLUMN_IGNORED' | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST' | 'CLICKS_LOST' | 'ROW_STATE' | 'NO_IMPORTER' | 'LINKS_FULL' | 'SIGN_IN' | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE' | 'LAST_ADMIN' | 'LAST_OWNER' | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL' | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED' | 'SILENT' | 'UNRESOLVED' | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT' | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES' | 'ONE_OF' | 'ORDER' | 'PAST' | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED' | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY' | 'OWN_ACCOUNT' | 'FACTOR_FIRST' | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO' | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL' | 'WEBHOOK_OFF' | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY' | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE' | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE' | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED' | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT' | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
+  code?: ProblemCode;
   /** The id in its data folder. */
   id: string;
   /** Id of the log of changes that it follows. */
@@ -1647,7 +1668,7 @@ export interface Explanation {
 
 export interface FieldProblem {
   /** The code of the message. Messages without one are in English only. */
-  code?: 'REQUIRED' | 'TOO_LONG' | 'TOO_MANY_BYTES' | 'LENGTH' | 'TOO_SHORT' | 'TOO_MANY' | 'CONTROL' | 'ADDRESS' | 'HTTPS' | 'CREDENTIALS' | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START' | 'BEFORE_END' | 'UP_TO' | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME' | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD' | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT' | 'MEMBER' | 'SKIPPED' | 'CELLS' | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS' | 'OTHER_HOST' | 'DATES_KEPT' | 'PASSWORDS_LOST' | 'COLUMN_IGNORED' | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST' | 'CLICKS_LOST' | 'ROW_STATE' | 'NO_IMPORTER' | 'LINKS_FULL' | 'SIGN_IN' | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE' | 'LAST_ADMIN' | 'LAST_OWNER' | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL' | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED' | 'SILENT' | 'UNRESOLVED' | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT' | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES' | 'ONE_OF' | 'ORDER' | 'PAST' | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED' | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY' | 'OWN_ACCOUNT' | 'FACTOR_FIRST' | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO' | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL' | 'WEBHOOK_OFF' | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY' | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE' | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE' | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED' | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT' | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
+  code?: ProblemCode;
   field: string;
   message: string;
   /** What belongs in the sentence of the code, in the order of the English message. */
@@ -1742,7 +1763,7 @@ export interface ImageUploaded {
 
 export interface Import {
   /** The code of the message. Messages without one are in English only. */
-  code?: 'REQUIRED' | 'TOO_LONG' | 'TOO_MANY_BYTES' | 'LENGTH' | 'TOO_SHORT' | 'TOO_MANY' | 'CONTROL' | 'ADDRESS' | 'HTTPS' | 'CREDENTIALS' | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START' | 'BEFORE_END' | 'UP_TO' | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME' | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD' | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT' | 'MEMBER' | 'SKIPPED' | 'CELLS' | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS' | 'OTHER_HOST' | 'DATES_KEPT' | 'PASSWORDS_LOST' | 'COLUMN_IGNORED' | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST' | 'CLICKS_LOST' | 'ROW_STATE' | 'NO_IMPORTER' | 'LINKS_FULL' | 'SIGN_IN' | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE' | 'LAST_ADMIN' | 'LAST_OWNER' | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL' | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED' | 'SILENT' | 'UNRESOLVED' | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT' | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES' | 'ONE_OF' | 'ORDER' | 'PAST' | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED' | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY' | 'OWN_ACCOUNT' | 'FACTOR_FIRST' | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO' | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL' | 'WEBHOOK_OFF' | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY' | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE' | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE' | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED' | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT' | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
+  code?: ProblemCode;
   columns: ImportColumn[];
   /** null before the start. */
   conflicts: 'skip' | 'rename' | 'overwrite' | null;
@@ -1805,7 +1826,7 @@ export interface ImportPreview {
 
 export interface ImportProblem {
   /** The code of the message. Messages without one are in English only. */
-  code?: 'REQUIRED' | 'TOO_LONG' | 'TOO_MANY_BYTES' | 'LENGTH' | 'TOO_SHORT' | 'TOO_MANY' | 'CONTROL' | 'ADDRESS' | 'HTTPS' | 'CREDENTIALS' | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START' | 'BEFORE_END' | 'UP_TO' | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME' | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD' | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT' | 'MEMBER' | 'SKIPPED' | 'CELLS' | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS' | 'OTHER_HOST' | 'DATES_KEPT' | 'PASSWORDS_LOST' | 'COLUMN_IGNORED' | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST' | 'CLICKS_LOST' | 'ROW_STATE' | 'NO_IMPORTER' | 'LINKS_FULL' | 'SIGN_IN' | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE' | 'LAST_ADMIN' | 'LAST_OWNER' | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL' | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED' | 'SILENT' | 'UNRESOLVED' | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT' | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES' | 'ONE_OF' | 'ORDER' | 'PAST' | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED' | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY' | 'OWN_ACCOUNT' | 'FACTOR_FIRST' | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO' | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL' | 'WEBHOOK_OFF' | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY' | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE' | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE' | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED' | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT' | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
+  code?: ProblemCode;
   /** Name of the column, or an empty string. */
   column: string;
   /** Field of the link; an empty string if the problem is about the whole row. */
@@ -2471,7 +2492,7 @@ export interface NewLinkDraft {
 
 export interface NewWebhook {
   /** The code of the message. Messages without one are in English only. */
-  code?: 'REQUIRED' | 'TOO_LONG' | 'TOO_MANY_BYTES' | 'LENGTH' | 'TOO_SHORT' | 'TOO_MANY' | 'CONTROL' | 'ADDRESS' | 'HTTPS' | 'CREDENTIALS' | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START' | 'BEFORE_END' | 'UP_TO' | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME' | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD' | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT' | 'MEMBER' | 'SKIPPED' | 'CELLS' | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS' | 'OTHER_HOST' | 'DATES_KEPT' | 'PASSWORDS_LOST' | 'COLUMN_IGNORED' | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST' | 'CLICKS_LOST' | 'ROW_STATE' | 'NO_IMPORTER' | 'LINKS_FULL' | 'SIGN_IN' | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE' | 'LAST_ADMIN' | 'LAST_OWNER' | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL' | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED' | 'SILENT' | 'UNRESOLVED' | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT' | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES' | 'ONE_OF' | 'ORDER' | 'PAST' | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED' | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY' | 'OWN_ACCOUNT' | 'FACTOR_FIRST' | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO' | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL' | 'WEBHOOK_OFF' | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY' | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE' | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE' | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED' | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT' | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
+  code?: ProblemCode;
   /** A time in RFC 3339. */
   createdAt: string;
   events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
@@ -3930,7 +3951,7 @@ export interface VisitorCondition {
 
 export interface Webhook {
   /** The code of the message. Messages without one are in English only. */
-  code?: 'REQUIRED' | 'TOO_LONG' | 'TOO_MANY_BYTES' | 'LENGTH' | 'TOO_SHORT' | 'TOO_MANY' | 'CONTROL' | 'ADDRESS' | 'HTTPS' | 'CREDENTIALS' | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START' | 'BEFORE_END' | 'UP_TO' | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME' | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD' | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT' | 'MEMBER' | 'SKIPPED' | 'CELLS' | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS' | 'OTHER_HOST' | 'DATES_KEPT' | 'PASSWORDS_LOST' | 'COLUMN_IGNORED' | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST' | 'CLICKS_LOST' | 'ROW_STATE' | 'NO_IMPORTER' | 'LINKS_FULL' | 'SIGN_IN' | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE' | 'LAST_ADMIN' | 'LAST_OWNER' | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL' | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED' | 'SILENT' | 'UNRESOLVED' | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT' | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES' | 'ONE_OF' | 'ORDER' | 'PAST' | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED' | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY' | 'OWN_ACCOUNT' | 'FACTOR_FIRST' | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO' | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL' | 'WEBHOOK_OFF' | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY' | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE' | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE' | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED' | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT' | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
+  code?: ProblemCode;
   /** A time in RFC 3339. */
   createdAt: string;
   events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
@@ -3985,7 +4006,7 @@ export interface WebhookLog {
   /** Milliseconds. */
   duration: number;
   error: string | null;
-  event: 'conversion.created' | 'domain.certificate.expiring' | 'domain.certificate.failed' | 'domain.certificate.issued' | 'domain.failed' | 'domain.verified' | 'experiment.decided' | 'routing.rule_created' | 'routing.rule_deleted' | 'routing.rule_matched' | 'routing.rule_updated' | 'url.clicked' | 'url.created' | 'url.deleted' | 'url.restored' | 'url.updated' | 'webhook.test';
+  event: WebhookEventName;
   id: string;
   isSuccess: boolean;
   /** The body of the request. */
@@ -4043,7 +4064,7 @@ export interface Weekday {
 
 export interface Wording {
   /** The code of the message. Messages without one are in English only. */
-  code?: 'REQUIRED' | 'TOO_LONG' | 'TOO_MANY_BYTES' | 'LENGTH' | 'TOO_SHORT' | 'TOO_MANY' | 'CONTROL' | 'ADDRESS' | 'HTTPS' | 'CREDENTIALS' | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START' | 'BEFORE_END' | 'UP_TO' | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME' | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD' | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT' | 'MEMBER' | 'SKIPPED' | 'CELLS' | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS' | 'OTHER_HOST' | 'DATES_KEPT' | 'PASSWORDS_LOST' | 'COLUMN_IGNORED' | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST' | 'CLICKS_LOST' | 'ROW_STATE' | 'NO_IMPORTER' | 'LINKS_FULL' | 'SIGN_IN' | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE' | 'LAST_ADMIN' | 'LAST_OWNER' | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL' | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED' | 'SILENT' | 'UNRESOLVED' | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT' | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES' | 'ONE_OF' | 'ORDER' | 'PAST' | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED' | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY' | 'OWN_ACCOUNT' | 'FACTOR_FIRST' | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO' | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL' | 'WEBHOOK_OFF' | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY' | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE' | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE' | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED' | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT' | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
+  code?: ProblemCode;
   /** What belongs in the sentence of the code, in the order of the English message. */
   values?: string[];
 }

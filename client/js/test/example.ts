@@ -1,2 +1,0 @@
-import { Shortline } from '@shortline/client';
-export const x = new Shortline({ url: 'x' });
