@@ -81,7 +81,8 @@ type installation struct {
 	tools, web    string
 }
 
-func start(t *testing.T) *installation {
+// start runs a standalone with settings, and gets its document and the tools.
+func start(t *testing.T, settings ...string) *installation {
 	t.Helper()
 	program, err := testkit.Release("standalone")
 	testkit.Must(t, err)
@@ -103,8 +104,8 @@ func start(t *testing.T) *installation {
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	// With the same BASE_URL each time, the document and the clients are the same, and the build cache has them.
-	cmd.Env = append(os.Environ(), "BASE_URL=http://sho.example", "LISTEN_ADDR="+addr, "OPS_ADDR="+ops,
-		"DATA_DIR="+dir+"/data", "ADMIN_PASSWORD="+adminPassword, "RATE_LIMIT_DEFAULT=0")
+	cmd.Env = append(append(os.Environ(), "BASE_URL=http://sho.example", "LISTEN_ADDR="+addr, "OPS_ADDR="+ops,
+		"DATA_DIR="+dir+"/data", "ADMIN_PASSWORD="+adminPassword, "RATE_LIMIT_DEFAULT=0"), settings...)
 	testkit.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
