@@ -1,8 +1,8 @@
 // Generates the table of operations and the types of the API from its OpenAPI document.
 //
-//   go run ./control/internal/api/openapi >openapi.json     in the root of the repository
-//   node client/js/generate/generate.js openapi.json        writes src/operations.js, types/schemas.d.ts, types/resources.d.ts
-//   node client/js/generate/generate.js openapi.json DIR    writes them into another folder, to compare
+//   node client/js/generate/generate.js                     writes src/operations.js, types/schemas.d.ts and types/resources.d.ts
+//   node client/js/generate/generate.js DOCUMENT FOLDER     reads the document from a file, and writes into another folder
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,9 +10,20 @@ import { nameOf, resourceOf } from './names.js';
 import { resourcesFile } from './resources.js';
 import { schemasFile } from './schemas.js';
 
-const [input, folder = join(dirname(fileURLToPath(import.meta.url)), '..')] = process.argv.slice(2);
-if (!input) throw new Error('usage: generate.js DOCUMENT [FOLDER]');
-const document = JSON.parse(readFileSync(input, 'utf8'));
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const [input, folder = root] = process.argv.slice(2);
+const document = JSON.parse(input ? readFileSync(input, 'utf8') : printed());
+
+/** The document of the sources. */
+function printed() {
+  const options = {
+    cwd: join(root, '../../control'),
+    encoding: 'utf8',
+    maxBuffer: 1 << 24,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  };
+  return execFileSync(process.env.GO ?? 'go', ['run', './internal/api/openapi'], options);
+}
 
 const resources = new Map(
   document.tags.map(({ name, description }) => [name, { name: resourceOf(name), description, operations: [] }]),

@@ -8,7 +8,7 @@ import { APIError, Shortline } from '../src/index.js';
  */
 export async function session({ url, apiKey, slug }) {
   const shortline = new Shortline({ url, apiKey });
-  const link = await shortline.urls.create({ originalUrl: 'https://example.com/', customSlug: slug, tags: [slug] });
+  const link = await shortline.urls.create({ originalUrl: 'https://shop.example/', customSlug: slug, tags: [slug] });
   const { etag, requestId } = await shortline.urls.get(link.id).withResponse();
   const seen = [requestId ? 'request id' : 'no request id'];
   await shortline.urls.patch(link.id, { title: 'first' }, { ifMatch: etag });
@@ -17,7 +17,7 @@ export async function session({ url, apiKey, slug }) {
   for await (const { title } of shortline.urls.list({ tag: slug })) seen.push(String(title));
   const code = await shortline.urls.qrCode(link.id, { format: 'png' });
   seen.push(code.type);
-  const visits = setInterval(() => void fetch(`${url}/${slug}`, { mode: 'no-cors', redirect: 'manual' }), 100);
+  const visits = setInterval(() => void fetch(`${url}/${slug}`, { mode: 'no-cors' }).catch(() => {}), 100);
   for await (const click of shortline.analytics.live({ urlId: link.id, includeBots: true })) {
     seen.push(click.slug);
     break;

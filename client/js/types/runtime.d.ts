@@ -25,7 +25,10 @@ export interface Settings {
 }
 
 /** Options of one request. They stand beside the parameters of its query, and come before the settings of the client. */
-export interface RequestOptions extends Pick<Settings, 'headers' | 'maxRetryAfter' | 'retries' | 'timeout' | 'token' | 'workspace'> {
+export interface RequestOptions extends Pick<
+  Settings,
+  'headers' | 'maxRetryAfter' | 'retries' | 'timeout' | 'token' | 'workspace'
+> {
   /** Ends the request. It then fails with the reason of the signal. */
   signal?: AbortSignal | undefined;
 }
@@ -92,8 +95,7 @@ export type Page<P extends Rows, F extends keyof P['data'][number]> = {
 
 /** The first page of a list. As an iterator, it reads all rows of the list, page by page. */
 export interface List<P extends Rows, F extends keyof P['data'][number] = keyof P['data'][number]>
-  extends Call<Page<P, F>>,
-    AsyncIterable<Only<P['data'][number], F>> {
+  extends Call<Page<P, F>>, AsyncIterable<Only<P['data'][number], F>> {
   /** The pages of the list, one after the other. */
   pages(): AsyncIterable<Page<P, F>>;
 }

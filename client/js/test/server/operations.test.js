@@ -271,7 +271,17 @@ test('clicks: visits, reports, conversions', async () => {
   await analytics.recentClicksAlias(link.id);
   const { overview, topURLs, freshness, abTests, abTestsAlias, bots, botsAlias, groupsReport, heatmap } = analytics;
   const { linkReport, abTest, linkBots, linkHeatmap, routingReport } = analytics;
-  const ofAll = [overview(), topURLs(), freshness(), abTests(), abTestsAlias(), bots(), botsAlias(), groupsReport(), heatmap()];
+  const ofAll = [
+    overview(),
+    topURLs(),
+    freshness(),
+    abTests(),
+    abTestsAlias(),
+    bots(),
+    botsAlias(),
+    groupsReport(),
+    heatmap(),
+  ];
   const ofOne = [linkReport(link.id), abTest(link.id), linkBots(link.id), linkHeatmap(link.id), routingReport(link.id)];
   for (const report of await Promise.all([...ofAll, ...ofOne])) assert.ok(report);
   await analytics.listMissingSlugs({ from: new Date(Date.now() - 86_400_000) });

@@ -23,19 +23,28 @@ test('the README', async (t) => {
   const printed = [];
   t.mock.method(console, 'log', (/** @type {unknown[]} */ ...words) => printed.push(words.join(' ')));
   const visits = setInterval(() => void fetch(`${url}/fair`, { redirect: 'manual' }).catch(() => {}), 100);
-  const { changed, receive } = await import(`data:text/javascript,${encodeURIComponent(module)}`).finally(() => clearInterval(visits));
+  const { changed, receive } = await import(`data:text/javascript,${encodeURIComponent(module)}`).finally(() =>
+    clearInterval(visits),
+  );
 
   assert.notEqual(changed, undefined); // the title has changed
   assert.match(printed.join('\n'), /\/fair\n.*<svg.*\n1 1\n.*\/fair \d+\n400 \w+ originalUrl originalUrl: .*\nfair /s);
   const at = Math.floor(Date.now() / 1000);
-  const body = JSON.stringify({ event: 'url.created', timestamp: new Date(), data: { shortUrl: 'https://go.example.com/made' } });
+  const body = JSON.stringify({
+    event: 'url.created',
+    timestamp: new Date(),
+    data: { shortUrl: 'https://go.example.com/made' },
+  });
   const delivery = (/** @type {string} */ signature) =>
     new Request('https://hooks.example.com/', {
       method: 'POST',
       body,
       headers: { 'webhook-id': 'd', 'webhook-timestamp': String(at), 'webhook-signature': `v1,${signature}` },
     });
-  assert.equal((await receive(delivery(createHmac('sha256', 'secret').update(`d.${at}.${body}`).digest('base64')))).status, 204);
+  assert.equal(
+    (await receive(delivery(createHmac('sha256', 'secret').update(`d.${at}.${body}`).digest('base64')))).status,
+    204,
+  );
   assert.equal((await receive(delivery('AAAA'))).status, 401);
   assert.equal(printed.at(-1), 'https://go.example.com/made');
 });
