@@ -7,7 +7,7 @@ CACHE   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shortline
 DATA_DIR ?= $(CURDIR)/data
 export DATA_DIR
 # Input of make prose. Licence texts are excluded, because they are not ours.
-PROSE    = $(wildcard *.md) docs test/README.md edge shared control test deploy .ci/tools/licences
+PROSE    = $(wildcard *.md) docs test/README.md client edge shared control test deploy .ci/tools/licences
 
 .DEFAULT_GOAL := help
 

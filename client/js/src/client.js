@@ -15,9 +15,7 @@ import { send } from './request.js';
 
 /** The members of the last argument that are options. All others are parameters of the query. */
 const own =
-  'headers idempotencyKey ifMatch ifNoneMatch maxRetryAfter onDropped onReconnect retries signal timeout token workspace'.split(
-    ' ',
-  );
+  /^(headers|idempotencyKey|if(None)?Match|maxRetryAfter|on(Dropped|Reconnect)|retries|signal|timeout|token|workspace)$/;
 
 /** The resources with their operations. */
 const resources = parse(operations);
@@ -29,8 +27,7 @@ class Client {
   /** @param {types.Settings} settings */
   constructor(settings) {
     const { url } = settings;
-    if (!/^https?:\/\//.test(url))
-      throw new TypeError(`the address of Shortline must begin with https:// or http://: ${url}`);
+    if (!/^https?:\/\//.test(url)) throw new TypeError(`${url}: an address must begin with https:// or http://`);
     this.#settings = { ...settings, url: url.replace(/\/+$/, '') };
     for (const [resource, list] of resources) {
       const methods = list.map((op) => [op.name, (/** @type {any[]} */ ...args) => this.#call(op, args)]);
@@ -77,8 +74,8 @@ class Client {
     });
     const body = /[bmcn]/.test(op.flags) ? args.shift() : undefined;
     const given = Object.entries(args.shift() ?? {});
-    const options = { ...Object.fromEntries(given.filter(([name]) => own.includes(name))), body };
-    const query = Object.fromEntries(given.filter(([name]) => !own.includes(name)));
+    const options = { ...Object.fromEntries(given.filter(([name]) => own.test(name))), body };
+    const query = Object.fromEntries(given.filter(([name]) => !own.test(name)));
     const one = { ...op, path };
     if (op.flags.includes('s')) {
       return new LiveStream(
@@ -138,11 +135,9 @@ function encode(body, flags, headers) {
     form.append('file', body instanceof Blob ? body : new Blob([body]), body.name ?? 'file');
     return form;
   }
-  const type = bytes
-    ? (flags.includes('c') && 'text/csv') || (flags.includes('n') && 'application/x-ndjson')
-    : 'application/json';
-  if (type) headers.set('content-type', type);
-  return bytes && type !== 'application/json' ? body : JSON.stringify(body);
+  if (!bytes) headers.set('content-type', 'application/json');
+  else if (/[cn]/.test(flags)) headers.set('content-type', flags.includes('c') ? 'text/csv' : 'application/x-ndjson');
+  return bytes ? body : JSON.stringify(body);
 }
 
 /**

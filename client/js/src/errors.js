@@ -39,8 +39,10 @@ export class APIError extends Error {
       // The page of a proxy. Its text is of no use in a message.
     }
     if (typeof body?.message !== 'string') {
-      const error = response.statusText || 'error';
-      body = { statusCode: response.status, error, message: `The server answered ${response.status} ${error}.` };
+      const { status, type } = response; // browsers hide the status of a redirect
+      const error = response.statusText || (type === 'opaqueredirect' ? 'Redirect' : 'Error');
+      const to = response.headers.get('location');
+      body = { statusCode: status, error, message: `The server answered ${status} ${error}${to ? `: ${to}` : ''}.` };
     }
     return new APIError(response.status, body, response.headers, attempts);
   }

@@ -54,13 +54,12 @@ async function once({ method, url, headers, body, options, redirects, unread }, 
       headers,
       body: body ?? null,
       signal: controller.signal,
-      redirect: redirects ? 'manual' : 'follow',
+      redirect: 'manual', // the key is not for another server, and a POST would become a GET
       ...(credentials && { credentials }),
     });
-    const redirected = redirects && (response.type === 'opaqueredirect' || response.status >= 300);
-    if (!response.ok && response.status !== 304 && !(redirected && response.status < 400)) {
-      return await APIError.of(response, attempt);
-    }
+    const redirected = response.type === 'opaqueredirect' || /^30[12378]$/.test(`${response.status}`);
+    const wanted = response.ok || response.status === 304 || (redirected && redirects);
+    if (!wanted) return await APIError.of(response, attempt);
     kept = unread; // then the signal ends the body, too
     return { response, data: unread ? undefined : redirected ? redirect(response) : await read(response) };
   } catch (error) {

@@ -103,7 +103,7 @@ test('a connection on which nothing comes is replaced', async (t) => {
   quickPauses(t);
   const real = globalThis.setTimeout;
   let silent = true;
-  t.mock.method(globalThis, 'setTimeout', (/** @type {() => void} */ f, ms = 0, /** @type {unknown[]} */ ...args) =>
+  t.mock.method(globalThis, 'setTimeout', (/** @type {() => void} */ f, ms = 0, /** @type {[]} */ ...args) =>
     real(f, ms === 20_000 && silent ? 1 : ms, ...args),
   );
   const { asked, shortline } = await serve(t, (_, response) => {

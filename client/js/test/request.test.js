@@ -103,6 +103,17 @@ test('operations that the client does not know', async (t) => {
   );
 });
 
+test('a redirect to another server is an error, and gets no key', async (t) => {
+  const { asked: elsewhere, server } = await serve(t, () => ({ body: {} }));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const location = `http://127.0.0.1:${port}/api/urls/stats`;
+  const { asked, shortline } = await serve(t, () => ({ status: 301, headers: { location } }));
+  const message = `The server answered 301 Moved Permanently: ${location}.`;
+  await assert.rejects(shortline.urls.stats(), { name: 'APIError', status: 301, message });
+  await assert.rejects(shortline.fetch('GET', '/api/urls/export'), { status: 301 });
+  assert.deepEqual([asked.length, elsewhere.length], [2, 0]);
+});
+
 test('the address of the server', async () => {
   /** @type {string[]} */
   const addresses = [];

@@ -55,7 +55,7 @@ export function quickPauses(t) {
   /** @type {number[]} */
   const waits = [];
   const real = globalThis.setTimeout;
-  t.mock.method(globalThis, 'setTimeout', (/** @type {() => void} */ f, ms = 0, /** @type {unknown[]} */ ...args) => {
+  t.mock.method(globalThis, 'setTimeout', (/** @type {() => void} */ f, ms = 0, /** @type {[]} */ ...args) => {
     if (!/at sleep .*request\.js/.test(new Error().stack ?? '')) return real(f, ms, ...args);
     waits.push(ms);
     return real(f, 0);

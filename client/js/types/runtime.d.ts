@@ -17,9 +17,9 @@ export interface Settings {
   /** Milliseconds for one attempt, with its body. Default: 60,000; 0 for no limit. */
   timeout?: number | undefined;
   /** Headers of all requests. */
-  headers?: HeadersInit | undefined;
+  headers?: ConstructorParameters<typeof Headers>[0] | undefined;
   /** Whether requests carry cookies, as in the function fetch. */
-  credentials?: RequestCredentials | undefined;
+  credentials?: 'omit' | 'same-origin' | 'include' | undefined;
   /** Sends requests in place of the function fetch, for tests and proxies. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }

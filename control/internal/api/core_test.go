@@ -171,7 +171,8 @@ func TestCrossOrigin_documented_headers(t *testing.T) {
 	w := small(t, nil)
 	c, err := theContract()
 	testkit.Must(t, err)
-	r := w.do("OPTIONS", "/api/urls", "", with("Origin", "https://app.example.com"), with("Access-Control-Request-Method", "POST")).want(204)
+	asking := with("Access-Control-Request-Method", "POST")
+	r := w.do("OPTIONS", "/api/urls", "", with("Origin", "https://app.example.com"), asking).want(204)
 	sent := strings.Split(r.Header.Get("Access-Control-Allow-Headers"), ", ")
 	read := strings.Split(r.Header.Get("Access-Control-Expose-Headers"), ", ")
 	for path, item := range c.paths {
@@ -181,7 +182,8 @@ func TestCrossOrigin_documented_headers(t *testing.T) {
 		for method := range member(item) {
 			parameters, _ := member(item, method)["parameters"].([]any)
 			for _, p := range parameters {
-				if name, _ := member(p)["name"].(string); member(p)["in"] == "header" && !slices.Contains(sent, name) {
+				name, _ := member(p)["name"].(string)
+				if member(p)["in"] == "header" && !slices.Contains(sent, name) {
 					t.Errorf("%s %s: a page cannot send %s", method, path, name)
 				}
 			}
