@@ -104,8 +104,8 @@ type nowhere struct{}
 
 func (nowhere) Deliver(context.Context, *click.Batch) error { return nil }
 
-// serveWhole runs a complete edge with one custom domain and its certificate, and answers "clicks". Each of the given domains has all links; 0 is the
-// domain of BASE_URL.
+// serveWhole runs a complete edge with one custom domain and its certificate, and answers "clicks". Each of the given domains has all
+// links; 0 is the domain of BASE_URL.
 func serveWhole(s *settings, domains ...uint64) error {
 	data, err := os.MkdirTemp(s.data, "edge-")
 	if err != nil {

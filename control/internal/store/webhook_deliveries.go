@@ -149,10 +149,12 @@ func (c Conn) AttemptedDeliveries(ctx context.Context, ids []string) (map[string
 
 // RulesByID reads rules of any links, by id. Rules that do not exist are left out.
 func (c Conn) RulesByID(ctx context.Context, ids []string) (map[string]Rule, error) {
-	return found(ctx, c, scanRule, `SELECT `+ruleColumns+` FROM routing_rules WHERE id IN (keys)`, ids, func(r *Rule) string { return r.ID })
+	return found(ctx, c, scanRule, `SELECT `+ruleColumns+` FROM routing_rules WHERE id IN (keys)`, ids,
+		func(r *Rule) string { return r.ID })
 }
 
 // VariantsByID reads variants of any links, by id. Variants that do not exist are left out.
 func (c Conn) VariantsByID(ctx context.Context, ids []string) (map[string]Variant, error) {
-	return found(ctx, c, scanVariant, `SELECT `+variantColumns+` FROM variants WHERE id IN (keys)`, ids, func(v *Variant) string { return v.ID })
+	return found(ctx, c, scanVariant, `SELECT `+variantColumns+` FROM variants WHERE id IN (keys)`, ids,
+		func(v *Variant) string { return v.ID })
 }
