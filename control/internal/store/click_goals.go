@@ -57,7 +57,7 @@ func (tx *Tx) RegisterGoals(ctx context.Context, goals []Goal, most int, now int
 func (c Conn) LinkWorkspaces(ctx context.Context, links []uint64) (map[uint64]uint64, error) {
 	type row struct{ num, workspace uint64 }
 	list, err := found(ctx, c, func(r interface{ Scan(...any) error }) (o row, err error) { return o, r.Scan(&o.num, &o.workspace) },
-		`SELECT num, workspace_num FROM urls WHERE num IN `, links, func(r *row) uint64 { return r.num })
+		`SELECT num, workspace_num FROM urls WHERE num IN (keys)`, links, func(r *row) uint64 { return r.num })
 	out := make(map[uint64]uint64, len(list))
 	for num, r := range list {
 		out[num] = r.workspace
