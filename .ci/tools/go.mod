@@ -9,6 +9,8 @@ tool (
 	honnef.co/go/tools/cmd/staticcheck
 )
 
+require github.com/google/licensecheck v0.3.1
+
 require (
 	codeberg.org/chavacava/garif v0.2.1 // indirect
 	dario.cat/mergo v1.0.1 // indirect

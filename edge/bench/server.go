@@ -125,8 +125,7 @@ func serveEdge(s *settings) error {
 		return err
 	}
 	defer stopProfile()
-	churn := churner{table: tab}
-	return converse(hello, func(ask string) string { return answer(ask, tab, clicks, &churn) })
+	return converse(hello, func(ask string) string { return answer(ask, clicks) })
 }
 
 // openKeys returns a table of no host names and the keys of click ids.
@@ -165,24 +164,11 @@ func openGeo(file, dir string) (*visitor.Geo, error) {
 }
 
 // answer carries out one command of the benchmark's parent process.
-func answer(command string, tab *table.Table, clicks *spool.Spool, churn *churner) string {
+func answer(command string, clicks *spool.Spool) string {
 	switch command {
 	case "clicks":
 		st := clicks.Stats()
 		return asJSON(clickCount{st.Appended, st.Dropped})
-	case "compile":
-		c, err := coldCompiles()
-		if err != nil {
-			return err.Error()
-		}
-		return asJSON(c)
-	case "figures":
-		return asJSON(figuresOf(tab))
-	case "churn":
-		churn.start()
-		return "{}"
-	case "calm":
-		return churn.stop()
 	case "mallocs":
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
