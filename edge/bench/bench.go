@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,18 +18,34 @@ import (
 
 // result holds all results of a run of the command.
 type result struct {
-	Date    string      `json:"date"`
-	Go      string      `json:"go"`
-	Commit  string      `json:"commit"`
-	Machine []string    `json:"host"` // before the benchmark's own load
-	Ratios  []ratio     `json:"ratios,omitempty"`
-	Visits  []visitCost `json:"visits,omitempty"`
-	Notes   []string    `json:"notes,omitempty"`
+	Date    string       `json:"date"`
+	Machine string       `json:"machine"`
+	Go      string       `json:"go"`
+	Load    string       `json:"load_average"` // at the start, before the benchmark's own load
+	System  system       `json:"system"`
+	Ratios  []ratio      `json:"ratios,omitempty"`
+	Compile *compileCost `json:"compile,omitempty"`
+	Visits  []visitCost  `json:"visits,omitempty"`
+	Idle    []idleCost   `json:"idle_connections,omitempty"`
+	Procs   []procCost   `json:"processors,omitempty"`
+	Half    []half       `json:"half_load,omitempty"`
+	Memory  []figures    `json:"memory,omitempty"`
+	Cold    []coldStart  `json:"cold_starts,omitempty"`
+	Ten     *tenMillion  `json:"ten_million_links,omitempty"`
+	Notes   []string     `json:"notes,omitempty"`
 }
 
 // selects reports whether a scenario is to be measured.
 func (s *settings) selects(scenario string) bool {
 	return s.only == "" || slices.Contains(strings.Split(s.only, ","), scenario)
+}
+
+type tenMillion struct {
+	Plain ratio `json:"plain_link"`
+	Even  ratio `json:"plain_link_uniform"`
+	Calm  half  `json:"calm"`
+	Churn half  `json:"while_links_change"`
+	tally
 }
 
 func (s *settings) wants(part string) bool { return slices.Contains(strings.Split(s.parts, ","), part) }
@@ -73,8 +88,8 @@ func bench(s *settings, args []string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	r := result{Date: time.Now().UTC().Format("2006-01-02 15:04 MST"), Go: runtime.Version(), Commit: cmp.Or(s.commit, "unknown"),
-		Machine: machine(s.dir)}
+	r := result{Date: time.Now().UTC().Format("2006-01-02 15:04 MST"), Machine: machine(), Go: runtime.Version(), Load: loadAverage(),
+		System: systemOf(s.dir, s.commit)}
 	say := func(format string, a ...any) { fmt.Fprintf(os.Stderr, format+"\n", a...) }
 
 	f := &family{s: s, args: args, dir: dir}
@@ -92,13 +107,33 @@ func bench(s *settings, args []string) error {
 	if err != nil {
 		return err
 	}
-	if s.wants("ratios") || s.wants("ship") {
+	if s.wants("ratios") || s.wants("half") || s.wants("memory") || s.wants("ship") {
 		if err := f.usual(&r, dir, load, bare, say); err != nil {
 			return err
 		}
 	}
 	if s.wants("visits") {
 		if err := f.visits(&r, dir, load, say); err != nil {
+			return err
+		}
+	}
+	if s.wants("procs") && s.than == "" {
+		say("more processors ...")
+		if r.Procs, err = f.measureProcs(); err != nil {
+			return err
+		}
+	}
+	if s.wants("cold") && s.than == "" {
+		say("cold starts ...")
+		c, err := measureCold(s, dir, s.links)
+		if err != nil {
+			return err
+		}
+		r.Cold = append(r.Cold, c)
+	}
+	if s.wants("ten") && s.than == "" {
+		say("ten times as many links ...")
+		if err := f.ten(&r, dir, load, bare); err != nil {
 			return err
 		}
 	}
@@ -122,7 +157,7 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 	}
 	say("%s; %d connections, %d rounds of %v; servers on processor %d, load generator on processor %d", edge.hello["table"],
 		connections, s.rounds, s.dur, s.cpus[0], s.cpus[1])
-	all, err := f.contestants(edge, bare)
+	all, err := f.contestants(r, edge, bare)
 	if err != nil {
 		return err
 	}
@@ -134,7 +169,8 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 	// A server that works in the background is also charged while others have their turn. Each whole edge therefore alternates with
 	// bare only.
 	n := max(slices.IndexFunc(all, func(c contestant) bool { return !c.background }), 0)
-	for _, some := range slices.Concat(slices.Collect(slices.Chunk(all[:n], 1)), [][]contestant{all[n:]}) {
+	whole := all[:n]
+	for _, some := range slices.Concat(slices.Collect(slices.Chunk(whole, 1)), [][]contestant{all[n:]}) {
 		results, err := compare(s, load, bare, some)
 		if err != nil {
 			return err
@@ -142,6 +178,18 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 		r.Ratios = append(r.Ratios, results...)
 	}
 	relateToPlus(r.Ratios)
+	if s.wants("half") {
+		if err := f.half(r, load, bare, edge, whole); err != nil {
+			return err
+		}
+	}
+	if s.wants("memory") && s.than == "" {
+		var m figures
+		if err := edge.askJSON("figures", &m); err != nil {
+			return err
+		}
+		r.Memory = append(r.Memory, m)
+	}
 	for _, c := range f.all {
 		if c.redirects > 0 && c != bare {
 			if err := c.accounts(); err != nil {
@@ -154,7 +202,7 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 }
 
 // contestants starts the edges for the ratios that the settings select, and returns each with its scenario.
-func (f *family) contestants(edge, bare *child) (all []contestant, err error) {
+func (f *family) contestants(r *result, edge, bare *child) (all []contestant, err error) {
 	s := f.s
 	if s.wants("ratios") && s.than == "" {
 		all = append(all, contestant{scenario: constantPlus, server: bare})
@@ -197,7 +245,7 @@ func (f *family) contestants(edge, bare *child) (all []contestant, err error) {
 		all = append(all, contestant{scenario: synced, server: always, background: true})
 	}
 	if s.wants("rules") {
-		more, err := f.manyRules()
+		more, err := f.manyRules(r)
 		if err != nil {
 			return nil, err
 		}
@@ -206,11 +254,34 @@ func (f *family) contestants(edge, bare *child) (all []contestant, err error) {
 	return all, nil
 }
 
-// ruleLinks is the number of links with rules in P2c and P2t. Their compiled forms do not fit into the processor's caches.
-const ruleLinks = 50_000
+// half measures latencies at half load, of whole edges and of the redirect handler.
+func (f *family) half(r *result, load, bare, edge *child, whole []contestant) error {
+	reference := &contestant{scenario: constant, server: bare}
+	all := slices.Clone(whole)
+	for _, sc := range scenarios {
+		if f.s.selects(sc.Name) {
+			all = append(all, contestant{scenario: sc, server: edge})
+		}
+	}
+	for i, c := range all {
+		if f.s.than != "" {
+			reference.scenario = c.scenario
+		}
+		short := *f.s
+		if i > 0 {
+			short.rounds /= 2
+		}
+		h, err := atHalf(&short, load, reference, &c, c.Name+" "+c.What)
+		if err != nil {
+			return err
+		}
+		r.Half = append(r.Half, h)
+	}
+	return nil
+}
 
-// manyRules starts edges with ruleLinks links with rules.
-func (f *family) manyRules() (all []contestant, err error) {
+// manyRules starts edges with more links with rules than fit into caches, and measures compilations.
+func (f *family) manyRules(r *result) (all []contestant, err error) {
 	for _, mode := range []struct {
 		name, what string
 		budget     float64
@@ -235,16 +306,112 @@ func (f *family) manyRules() (all []contestant, err error) {
 		sc := scenario{Name: mode.name, What: mode.what, Budget: mode.budget, listen: "proxied",
 			order: order{Class: classRules, Status: "302", Links: ruleLinks}}
 		all = append(all, contestant{scenario: sc, server: edge})
+		if r.Compile == nil {
+			r.Compile = new(compileCost)
+			if err := edge.askJSON("compile", r.Compile); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return all, nil
 }
 
+// ten runs the measurements with ten times as many links.
+func (f *family) ten(r *result, dir string, load, bare *child) error {
+	s := f.s
+	many := fmt.Sprint(10 * s.links)
+	edge, err := f.start(s.cpus[0], "edge", "-links", many, "-profile", "")
+	if err != nil {
+		return err
+	}
+	var t tenMillion
+	sc := scenarios[0]
+	sc.Name, sc.What, sc.Budget, sc.order.Links = "P1", "plain link among ten times as many", 0, 10*s.links
+	short := *s
+	short.rounds = max(s.rounds/2, blockRounds)
+	even := sc
+	even.order.Uniform = true
+	ratios, err := compare(&short, load, bare, []contestant{{scenario: sc, server: edge}, {scenario: even, server: edge}})
+	if err != nil {
+		return err
+	}
+	t.Plain, t.Even = ratios[0], ratios[1]
+	c := &contestant{scenario: sc, server: edge}
+	reference := &contestant{scenario: constant, server: bare}
+	if t.Calm, err = atHalf(&short, load, reference, c, "plain link among ten times as many"); err != nil {
+		return err
+	}
+	edge.ask("churn")
+	t.Churn, err = atHalf(&short, load, reference, c, fmt.Sprintf("the same, %d changes a second", churnLinks*int(time.Second/churnEvery)))
+	if err != nil {
+		return err
+	}
+	if err := edge.askJSON("calm", &t.tally); err != nil {
+		return err
+	}
+	var m figures
+	if err := edge.askJSON("figures", &m); err != nil {
+		return err
+	}
+	r.Memory = append(r.Memory, m)
+	r.Ten = &t
+	edge.stop()
+	if !s.wants("cold") {
+		return nil
+	}
+	cold, err := measureCold(s, dir, 10*s.links)
+	if err == nil {
+		r.Cold = append(r.Cold, cold)
+	}
+	return err
+}
+
 func (r *result) write(w io.Writer) {
-	fmt.Fprintf(w, "%s, %s, commit %s\n%s\n", r.Date, r.Go, r.Commit, strings.Join(r.Machine, "\n"))
+	fmt.Fprintf(w, "%s, %s, %s, initial load average %s\n", r.Date, r.Machine, r.Go, r.Load)
+	r.System.write(w)
 	if len(r.Ratios) > 0 {
 		report(w, r.Ratios)
 	}
+	if c := r.Compile; c != nil {
+		verdict := "ok"
+		if c.Visit[1] > maxCompile {
+			verdict = "ABOVE BUDGET"
+		}
+		fmt.Fprintf(w, "\nP2c  a link with ten rules, p50 and p99: %.1f and %.1f µs to decide its first visit (budget p99 %d)  %s\n",
+			c.Visit[0], c.Visit[1], maxCompile, verdict)
+		fmt.Fprintf(w,
+			"     %.0f and %.0f µs to compile it when it arrives, %.0f and %.0f µs with the conditions of another link; %.0f bytes in memory\n",
+			c.Own[0], c.Own[1], c.Template[0], c.Template[1], c.Bytes)
+	}
 	reportVisits(w, r.Visits)
+	reportIdle(w, r.Idle)
+	reportProcs(w, r.Procs)
+	all := slices.Clone(r.Half)
+	if r.Ten != nil {
+		all = append(all, r.Ten.Calm, r.Ten.Churn)
+	}
+	reportHalf(w, all)
+	if len(r.Memory) > 0 {
+		fmt.Fprintf(w, "\n     %-12s %14s %32s %14s %14s\n", "links", "bytes/link", "beyond slug and destination (32)", "GC CPU (5 ms)",
+			"longest pause")
+		for _, m := range r.Memory {
+			fmt.Fprintf(w, "P6   %-12d %14.1f %32.1f %11.2f ms %11.2f ms\n", m.Links, m.BytesALink, m.Overhead, m.Collection, m.Pause)
+		}
+	}
+	for _, c := range r.Cold {
+		fmt.Fprintf(w,
+			"\nP7   %d links, time from process start to first redirect: %.2f s from local state, %.2f s from the control plane\n",
+			c.Links, c.Local, c.Wire)
+		fmt.Fprintf(w, "P8   snapshot of these links: %.1f MB (budget 60 MB per million links), written in %.1f s\n", c.Document, c.Written)
+		fmt.Fprintf(w, "P14  memory of the idle edge with these links: %.0f MB (budget 250 MB with a million links)\n", c.Resident)
+	}
+	if t := r.Ten; t != nil {
+		fmt.Fprintf(w,
+			"\n     ten times as many links: ratio to bare %.3f (%.3f, %.3f), with uniform slugs %.3f (%.3f, %.3f); %d deltas of %d links under "+
+				"load: median %.2f ms, maximum %.2f ms, %d folds\n",
+			t.Plain.Ratio, t.Plain.Low, t.Plain.High, t.Even.Ratio, t.Even.Low, t.Even.High, t.Deltas, churnLinks, t.Applied,
+			t.Worst, t.Folds)
+	}
 	for _, n := range r.Notes {
 		fmt.Fprintln(w, "note:", n)
 	}
@@ -259,6 +426,28 @@ func (r *result) save(name string) error {
 		return err
 	}
 	return errors.Join(os.WriteFile(name+".txt", []byte(text.String()), 0o644), os.WriteFile(name+".json", append(b, '\n'), 0o644))
+}
+
+// machine returns the number and the model name of the processors.
+func machine() string {
+	b, _ := os.ReadFile("/proc/cpuinfo")
+	name := "unknown processor"
+	for line := range strings.Lines(string(b)) {
+		if k, v, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(k) == "model name" {
+			name = strings.TrimSpace(v)
+			break
+		}
+	}
+	return fmt.Sprintf("%d × %s, %s/%s", runtime.NumCPU(), name, runtime.GOOS, runtime.GOARCH)
+}
+
+func loadAverage() string {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	first, _, _ := strings.Cut(string(b), " ")
+	return first
 }
 
 // without removes flags and their values, because another build may not know them.

@@ -31,7 +31,7 @@ type child struct {
 }
 
 // start runs this program (self) or another build of it in another role and waits for its greeting. The process is
-// pinned to the processor cpu.
+// pinned to the processor cpu unless cpu is negative.
 func start(program string, cpu int, role string, args []string) (*child, error) {
 	c := &child{role: role, cmd: exec.Command(program, append([]string{"role=" + role}, args...)...)}
 	c.cmd.Stderr = os.Stderr
@@ -43,7 +43,12 @@ func start(program string, cpu int, role string, args []string) (*child, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err = held(cpu, c.cmd.Start); err != nil {
+	if cpu < 0 {
+		err = c.cmd.Start()
+	} else {
+		err = held(cpu, c.cmd.Start)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("start %s on processor %d: %w", role, cpu, err)
 	}
 	c.in, c.out = in, bufio.NewReader(out)
@@ -125,9 +130,9 @@ func (c *child) stop() {
 func (c *child) address(listen string) string { return c.hello[listen] }
 
 // drive makes the load generator send requests to a server and measures the server's processor time.
-func drive(load *child, c *contestant, d time.Duration) (run, error) {
+func drive(load *child, c *contestant, d time.Duration, rate float64) (run, error) {
 	o := c.order
-	o.Addr, o.For = c.server.address(c.listen), d
+	o.Addr, o.For, o.Rate = c.server.address(c.listen), d, rate
 	before, err := c.last, error(nil)
 	if !c.background || before == 0 {
 		if before, err = c.server.used(); err != nil {

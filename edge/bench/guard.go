@@ -133,14 +133,14 @@ func (f *family) guardRatios() (failed int, err error) {
 // long, a measurement contains that.
 func allocations(s *settings, load, edge *child, c *contestant) (lowest float64, err error) {
 	for n := range 3 {
-		if _, err := drive(load, c, s.dur); err != nil { // brings the connections back
+		if _, err := drive(load, c, s.dur, 0); err != nil { // brings the connections back
 			return 0, err
 		}
 		before, err := mallocs(edge)
 		if err != nil {
 			return 0, err
 		}
-		one, err := drive(load, c, 2*s.dur)
+		one, err := drive(load, c, 2*s.dur, 0)
 		if err != nil {
 			return 0, err
 		}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,11 +48,13 @@ func appendSlug(dst []byte, class byte, n uint32) []byte {
 
 // order describes one run of the load generator.
 type order struct {
-	Addr   string
-	Class  byte
-	Status string
-	Links  int // number of slugs; 0: all of the class
-	For    time.Duration
+	Addr    string
+	Class   byte
+	Status  string
+	Links   int // number of slugs; 0: all of the class
+	For     time.Duration
+	Rate    float64 // requests per second; 0: as many as the server answers
+	Uniform bool    // all slugs are equally likely; otherwise they have a Zipf distribution
 	// Constant means that the server has one destination for all slugs.
 	Constant bool
 	Visit    *visit `json:",omitempty"` // each request has a new connection; nil: connections are kept
@@ -108,11 +111,12 @@ type generator struct {
 }
 
 type drawing struct {
-	class byte
-	links int
+	class   byte
+	links   int
+	uniform bool
 }
 
-// draws returns a random sequence of slug numbers with a Zipf distribution. It draws the sequence once and then reuses it.
+// draws returns a random sequence of slug numbers. It draws the sequence once and then reuses it.
 func (g *generator) draws(of drawing) []uint32 {
 	if d := g.drawn[of]; d != nil {
 		return d
@@ -125,10 +129,16 @@ func (g *generator) draws(of drawing) []uint32 {
 		}
 	}
 	d := make([]uint32, 1<<20)
-	z := rand.NewZipf(g.random, zipf, 1, n-1)
-	for i := range d {
-		// Spread the popular slugs over the table.
-		d[i] = uint32(z.Uint64() * 7_368_787 % n)
+	if of.uniform {
+		for i := range d {
+			d[i] = uint32(g.random.Uint64N(n))
+		}
+	} else {
+		z := rand.NewZipf(g.random, zipf, 1, n-1)
+		for i := range d {
+			// Spread the popular slugs over the table.
+			d[i] = uint32(z.Uint64() * 7_368_787 % n)
+		}
 	}
 	g.drawn[of] = d
 	return d
@@ -221,31 +231,58 @@ func (g *generator) send(c *wire, draws []uint32, class byte, began time.Time) e
 	return err
 }
 
-// run sends requests on all connections and reads the answers, until the order's time is over.
+// run sends requests on all connections and reads the answers. At a fixed rate, each request has a due time and waits
+// for a free connection if all are busy. Latency counts from the due time.
 func (g *generator) run(o order) (outcome, error) {
 	out := outcome{Took: new(histogram), Rules: make([]int, ruleCount)}
-	draws := g.draws(drawing{o.Class, o.Links})
+	draws := g.draws(drawing{o.Class, o.Links, o.Uniform})
 	p, err := g.pool(o.Addr)
 	if err != nil {
 		return out, err
 	}
 	began := time.Now()
 	end := began.Add(o.For)
+	var idle []*wire
 	for _, c := range p.wires {
-		if err := g.send(c, draws, o.Class, began); err != nil {
-			return out, err
-		}
+		idle = append(idle, c)
 	}
+	busy := 0
+	issue := func(c *wire, due time.Time) error {
+		busy++
+		return g.send(c, draws, o.Class, due)
+	}
+	step := time.Duration(0)
+	if o.Rate > 0 {
+		step = time.Duration(float64(time.Second) / o.Rate)
+	}
+	due := began
 	events := make([]unix.EpollEvent, 256)
-	for busy := len(p.wires); busy > 0; {
-		n, err := unix.EpollWait(p.poll, events, 5000)
+	for now := began; ; now = time.Now() {
+		for len(idle) > 0 && now.Before(end) && (step == 0 || !due.After(now)) {
+			from := now
+			if step > 0 {
+				from, due = due, due.Add(step)
+			}
+			if err := issue(idle[len(idle)-1], from); err != nil {
+				return out, err
+			}
+			idle = idle[:len(idle)-1]
+		}
+		if busy == 0 && !now.Before(end) {
+			break
+		}
+		patience := 5 * time.Second
+		if pacing := step > 0 && now.Before(end); pacing && len(idle) > 0 {
+			patience = max(due.Sub(now), 0)
+		}
+		n, err := arrivals(p.poll, events, patience)
 		if err == unix.EINTR {
 			continue
 		}
-		if err != nil || n == 0 {
+		if err != nil || n == 0 && patience == 5*time.Second {
 			return out, fmt.Errorf("no answer for 5 s (%v)", err)
 		}
-		now := time.Now()
+		now = time.Now()
 		for _, ev := range events[:n] {
 			c := p.wires[ev.Fd]
 			got, err := unix.Read(c.fd, c.in[c.n:])
@@ -258,13 +295,14 @@ func (g *generator) run(o order) (outcome, error) {
 			}
 			out.count(&o, c, now)
 			c.n = 0
-			if !now.Before(end) {
-				busy--
+			busy--
+			if step == 0 && now.Before(end) {
+				if err := issue(c, now); err != nil {
+					return out, err
+				}
 				continue
 			}
-			if err := g.send(c, draws, o.Class, now); err != nil {
-				return out, err
-			}
+			idle = append(idle, c)
 		}
 	}
 	out.Seconds = time.Since(began).Seconds()
@@ -284,6 +322,20 @@ func (out *outcome) count(o *order, c *wire, now time.Time) {
 	}
 	out.Requests++
 	out.Took.add(now.Sub(c.began))
+}
+
+// arrivals is epoll_wait with a finer timeout. A generator that spun instead would be penalised by the kernel's
+// scheduler and would have to wait at the wrong moments.
+func arrivals(poll int, events []unix.EpollEvent, patience time.Duration) (int, error) {
+	timeout := unix.NsecToTimespec(int64(patience))
+	// unsafe: the kernel accesses events and timeout only during the call, which keeps both alive.
+	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(poll), uintptr(unsafe.Pointer(unsafe.SliceData(events))),
+		uintptr(len(events)),
+		uintptr(unsafe.Pointer(&timeout)), 0, 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), nil
 }
 
 var (

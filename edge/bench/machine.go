@@ -3,10 +3,13 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
-	"regexp"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -14,24 +17,57 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stated matches what lscpu says about the number and kind of the processors, and about vulnerabilities that affect them.
-var stated = regexp.MustCompile(`^(CPU\(s\)|Model name|L3 cache|Vulnerability .*):`)
+// system describes what the figures of a run depend on, in addition to the processors.
+type system struct {
+	Kernel      string `json:"kernel"`
+	Memory      string `json:"memory"`
+	Disk        string `json:"disk"` // file system of the spool
+	Commit      string `json:"commit"`
+	Mitigations string `json:"mitigations"` // what the kernel says about vulnerabilities of the processor
+}
 
-// machine describes what the figures of a run depend on, in the words of the system's tools: kernel, load, memory, the disk of a
-// folder, and the processors.
-func machine(dir string) (lines []string) {
-	for _, tool := range [][]string{{"uname", "-sr"}, {"uptime"}, {"free", "-h"}, {"df", "--output=fstype,source", dir}, {"lscpu"}} {
-		out, err := exec.Command(tool[0], tool[1:]...).Output()
-		if err != nil {
-			out = fmt.Appendf(nil, "%s: %v", tool[0], err)
-		}
-		for line := range strings.Lines(string(out)) {
-			if line = strings.TrimSpace(line); tool[0] != "lscpu" || stated.MatchString(line) && !strings.HasSuffix(line, "Not affected") {
-				lines = append(lines, line)
-			}
+// systemOf describes this machine, with the disk of a folder.
+func systemOf(dir, commit string) system {
+	s := system{Kernel: said("uname", "-r"), Memory: "unknown", Commit: cmp.Or(commit, "unknown"), Mitigations: mitigations()}
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) == nil {
+		s.Memory = fmt.Sprintf("%.1f GiB", float64(info.Totalram)*float64(info.Unit)/(1<<30))
+	}
+	_, line, _ := strings.Cut(said("df", "--output=fstype,source", dir), "\n")
+	s.Disk = strings.Join(strings.Fields(line), " on ")
+	return s
+}
+
+// said returns what a program writes.
+func said(program string, args ...string) string {
+	b, err := exec.Command(program, args...).Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// mitigations counts the kernel's statements about vulnerabilities of the processor, without those that do not affect it.
+func mitigations() string {
+	files, err := filepath.Glob("/sys/devices/system/cpu/vulnerabilities/*")
+	if err != nil || len(files) == 0 {
+		return "unknown"
+	}
+	var all []string
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if state := string(bytes.TrimSpace(b)); err == nil && state != "Not affected" {
+			all = append(all, filepath.Base(file)+": "+state)
 		}
 	}
-	return lines
+	if len(all) == 0 {
+		return "none needed"
+	}
+	return strings.Join(all, "; ")
+}
+
+func (s *system) write(w io.Writer) {
+	fmt.Fprintf(w, "kernel %s, memory %s, %s, commit %s\nmitigations: %s\n", s.Kernel, s.Memory, s.Disk, s.Commit, s.Mitigations)
 }
 
 // machineTime returns the processor time that the machine has used since it started, in programs, in the kernel and in
@@ -55,22 +91,4 @@ func machineTime() (time.Duration, error) {
 		ticks += n
 	}
 	return time.Duration(ticks) * 10 * time.Millisecond, nil // a hundred ticks a second, on all systems that Go supports
-}
-
-// ownTime returns the processor time that this process has used.
-func ownTime() time.Duration {
-	var u unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// threadTime returns the processor time of the current thread. The goroutine must be locked to the thread.
-func threadTime() time.Duration {
-	var t unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {
-		return 0
-	}
-	return time.Duration(t.Nano())
 }

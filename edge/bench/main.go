@@ -7,8 +7,8 @@
 // to one processor and the load generator to another. Bare and edge run alternately. The measure is the processor
 // time that the server's process used per request (getrusage), so a busy machine affects both in the same way.
 //
-// The command also compares nginx and Caddy, which do a part of the same work. With -guard it only checks for regressions. Benchmarks
-// of packages measure memory, starts and the garbage collector.
+// The command also measures memory, cold starts and the garbage collector, and compares nginx and HAProxy, which do a
+// part of the same work. With -guard it only checks for regressions.
 package main
 
 import (
@@ -30,7 +30,7 @@ type settings struct {
 	profile, sync          string
 	only, than             string
 	parts, out, commit     string
-	kafka, data            string
+	kafka, data, document  string
 }
 
 func (s *settings) flags() *flag.FlagSet {
@@ -46,12 +46,13 @@ func (s *settings) flags() *flag.FlagSet {
 	f.BoolVar(&s.own, "own", false, "used by the edge's process: each link with rules has conditions of its own")
 	f.IntVar(&s.cpus[0], "server-cpu", 0, "processor of the servers")
 	f.IntVar(&s.cpus[1], "load-cpu", runtime.NumCPU()-1, "processor of the load generator")
-	f.StringVar(&s.parts, "parts", "ratios,ship,sync,rules,others,visits", "what to measure")
+	f.StringVar(&s.parts, "parts", "ratios,ship,sync,rules,others,visits,procs,half,memory,cold,ten", "what to measure")
 	f.StringVar(&s.only, "only", "", "scenarios of ratios and visits to run, such as P1,P16; empty: all")
 	f.StringVar(&s.out, "out", "", "base name of the result files (.txt, .json), or a folder, where the base name is the date")
 	f.StringVar(&s.commit, "commit", "", "commit of the measured code, for the result")
 	f.StringVar(&s.kafka, "kafka", "", "used by the edge's process: ship clicks to this broker")
-	f.StringVar(&s.data, "data", "", "used by the processes of visits: the data folder")
+	f.StringVar(&s.data, "data", "", "used by the processes of a cold start and of visits: the data folder")
+	f.StringVar(&s.document, "document", "", "used by the process of a cold start: the file with the links")
 	f.StringVar(&s.than, "than", "", "compare with the edge of this other build of the command instead of bare; also with -guard")
 	f.StringVar(&s.profile, "profile", "", "write the edge's CPU profile to this file")
 	return f
@@ -59,7 +60,7 @@ func (s *settings) flags() *flag.FlagSet {
 
 // roles are the child processes.
 var roles = map[string]func(*settings) error{
-	"bare": serveBare, "edge": serveEdge, "kafka": serveKafka, "stages": serveStages, "load": generate,
+	"bare": serveBare, "edge": serveEdge, "kafka": serveKafka, "cold": serveCold, "stages": serveStages, "load": generate,
 	"visit-stock": serveStock,
 	"visit-edge":  func(s *settings) error { return serveWhole(s, 0, visitDomain) },
 	"whole-edge":  func(s *settings) error { return serveWhole(s, 0) },
@@ -75,11 +76,14 @@ func main() {
 	guarding := f.Bool("guard", false,
 		"fail if answers have become more expensive than those of -than, or much more than usual in relation to bare; takes about a minute on "+
 			"any machine")
+	tables := f.String("tables", "", "print the tables of docs and README with this result (.json)")
 	_ = f.Parse(args)
 	var err error
 	switch serve := roles[role]; {
 	case serve != nil:
 		err = serve(&s)
+	case *tables != "":
+		err = printTables(*tables)
 	case *guarding:
 		err = guard(&s)
 	default:

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -39,21 +40,23 @@ func (f *foreign) stop() {
 	_ = f.cmd.Wait()
 }
 
-// installed returns the path of a server: on the system, or where make bench unpacks or builds it.
-func installed(name string) (program string, err error) {
+// installed returns the path of a server: on the system, or where make bench unpacks or builds it. libraries is the folder of the
+// libraries that come with it, if any.
+func installed(name string) (program, libraries string, err error) {
 	if program, err = exec.LookPath(name); err == nil {
-		return program, nil
+		return program, "", nil
 	}
 	cache, missing := os.UserCacheDir()
 	if missing != nil {
-		return "", missing
+		return "", "", missing
 	}
-	for _, folder := range []string{"bench/servers/usr/sbin", "bin"} {
+	for _, folder := range []string{"bench/servers/usr/sbin", "bench/servers/usr/bin", "bin"} {
 		if found, err := exec.LookPath(filepath.Join(cache, "shortline", folder, name)); err == nil {
-			return found, nil
+			folders, err := filepath.Glob(filepath.Join(cache, "shortline/bench/servers/usr/lib/*-linux-gnu"))
+			return found, strings.Join(folders, ":"), err
 		}
 	}
-	return "", err
+	return "", "", err
 }
 
 // startOthers starts the other servers with the same links. Servers that cannot be started become notes. The caller must call stop.
@@ -64,11 +67,15 @@ func startOthers(s *settings, dir string) (all []contestant, notes []string, sto
 			f.stop()
 		}
 	}
-	var pairs bytes.Buffer
+	var pairs, table bytes.Buffer
 	for i := range uint32(othersLinks) {
-		fmt.Fprintf(&pairs, "/%s %s;\n", appendSlug(nil, classPlain, i), destination(i))
+		slug := appendSlug(nil, classPlain, i)
+		fmt.Fprintf(&pairs, "/%s %s;\n", slug, destination(i))
+		fmt.Fprintf(&table, "/%s %s\n", slug, destination(i))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "links.nginx"), pairs.Bytes(), 0o644); err != nil {
+	err := errors.Join(os.WriteFile(filepath.Join(dir, "links.nginx"), pairs.Bytes(), 0o644),
+		os.WriteFile(filepath.Join(dir, "links.haproxy"), table.Bytes(), 0o644))
+	if err != nil {
 		return nil, []string{err.Error()}, stop
 	}
 	for _, o := range []struct {
@@ -76,8 +83,10 @@ func startOthers(s *settings, dir string) (all []contestant, notes []string, sto
 		args                        []string
 		constant                    bool
 	}{
+		{"H2", "h2o, a constant redirect", "h2o", h2oConfig, []string{"-c"}, true},
 		{"N1", "nginx, map of 100 k links, no log", "nginx", nginxConfig("access_log off;"+nginxMap, nginxMapped), nginxArgs(dir), false},
 		{"N2", "nginx, the same with a JSON access log", "nginx", nginxConfig(nginxLog+nginxMap, nginxMapped), nginxArgs(dir), false},
+		{"H1", "HAProxy, map of 100 k links, no log", "haproxy", haproxyConfig, []string{"-db", "-q", "-f"}, false},
 		{"C1", "Caddy, a constant redirect, no log", "caddy", caddyConfig(dir, false), caddyArgs, true},
 	} {
 		f, err := startForeign(s, dir, o.name, o.program, o.config, o.args...)
@@ -95,7 +104,7 @@ func startOthers(s *settings, dir string) (all []contestant, notes []string, sto
 // startForeign writes a configuration, in which ADDR, DIR, NAME and DESTINATION are replaced, and starts a server with it on the
 // servers' processor. It returns when the server accepts connections.
 func startForeign(s *settings, dir, name, program, config string, args ...string) (*foreign, error) {
-	program, err := installed(program)
+	program, libraries, err := installed(program)
 	if err != nil {
 		return nil, err
 	}
@@ -105,13 +114,13 @@ func startForeign(s *settings, dir, name, program, config string, args ...string
 	}
 	f := &foreign{addr: "127.0.0.1:" + port}
 	path := filepath.Join(dir, name+".conf")
-	config = strings.NewReplacer("ADDR", f.addr, "DIR", dir, "NAME", name,
+	config = strings.NewReplacer("ADDR", f.addr, "HOST", "127.0.0.1", "PORT", port, "DIR", dir, "NAME", name,
 		"DESTINATION", destination(0)).Replace(config)
 	if err := os.WriteFile(path, []byte(config), 0o644); err != nil {
 		return nil, err
 	}
 	f.cmd = exec.Command(program, append(args, path)...)
-	f.cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
+	f.cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+libraries, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	var says bytes.Buffer
 	f.cmd.Stderr = &says
 	if err := held(s.cpus[0], f.cmd.Start); err != nil {
@@ -182,3 +191,37 @@ const (
 	nginxLog = `log_format json escape=json '{"time":"$time_iso8601","ip":"$remote_addr","uri":"$uri","status":$status,"agent":"$http_user_agent","referer":"$http_referer","language":"$http_accept_language","for":"$http_x_forwarded_for"}';
   access_log access.log json;`
 )
+
+// h2oConfig has one destination, because h2o compares a path with all paths of its configuration in turn.
+const h2oConfig = `num-threads: 1
+user: root
+error-log: DIR/NAME.error
+http1-request-timeout: 60
+hosts:
+  "default":
+    listen:
+      host: HOST
+      port: PORT
+    paths:
+      "/":
+        header.set: "Cache-Control: private, no-store"
+        redirect:
+          status: 302
+          url: "DESTINATION"
+`
+
+const haproxyConfig = `global
+  maxconn 1000
+  nbthread 1
+defaults
+  mode http
+  timeout client 60s
+  timeout server 60s
+  timeout connect 5s
+  timeout http-keep-alive 60s
+frontend links
+  bind ADDR
+  http-request set-var(txn.to) path,map_str(DIR/links.haproxy)
+  http-request redirect code 302 location %[var(txn.to)] if { var(txn.to) -m found }
+  http-request return status 404
+`

@@ -154,7 +154,7 @@ func compare(s *settings, load *child, bare server, all []contestant) ([]ratio, 
 		}
 	}
 	runs, err := alternate(s.rounds, 2*len(all), func(i int) (run, error) {
-		return drive(load, []*contestant{&against[i/2], &all[i/2]}[i%2], s.dur)
+		return drive(load, []*contestant{&against[i/2], &all[i/2]}[i%2], s.dur, 0)
 	})
 	if err != nil {
 		return nil, err

@@ -135,8 +135,9 @@ const (
 )
 
 var (
-	destinationHead = []byte("\r\nLocation: " + destination(0)[:len(destination(0))-len(destinationTail)-7])
-	destinationRest = []byte(destinationTail)
+	destinationHead  = []byte("\r\nLocation: " + destination(0)[:len(destination(0))-len(destinationTail)-7])
+	destinationLower = bytes.Replace(destinationHead, []byte("Location"), []byte("location"), 1) // of h2o
+	destinationRest  = []byte(destinationTail)
 )
 
 // led returns the number of the destination to which an answer leads; ok is false if it leads elsewhere. The destination may
@@ -144,7 +145,9 @@ var (
 func led(answer []byte) (number uint32, ok bool) {
 	i := bytes.Index(answer, destinationHead)
 	if i < 0 {
-		return 0, false
+		if i = bytes.Index(answer, destinationLower); i < 0 {
+			return 0, false
+		}
 	}
 	rest := answer[i+len(destinationHead):]
 	if len(rest) < 7+len(destinationRest) || !bytes.HasPrefix(rest[7:], destinationRest) {

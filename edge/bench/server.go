@@ -125,7 +125,8 @@ func serveEdge(s *settings) error {
 		return err
 	}
 	defer stopProfile()
-	return converse(hello, func(ask string) string { return answer(ask, clicks) })
+	churn := churner{table: tab}
+	return converse(hello, func(ask string) string { return answer(ask, tab, clicks, &churn) })
 }
 
 // openKeys returns a table of no host names and the keys of click ids.
@@ -164,11 +165,24 @@ func openGeo(file, dir string) (*visitor.Geo, error) {
 }
 
 // answer carries out one command of the benchmark's parent process.
-func answer(command string, clicks *spool.Spool) string {
+func answer(command string, tab *table.Table, clicks *spool.Spool, churn *churner) string {
 	switch command {
 	case "clicks":
 		st := clicks.Stats()
 		return asJSON(clickCount{st.Appended, st.Dropped})
+	case "compile":
+		c, err := coldCompiles()
+		if err != nil {
+			return err.Error()
+		}
+		return asJSON(c)
+	case "figures":
+		return asJSON(figuresOf(tab))
+	case "churn":
+		churn.start()
+		return "{}"
+	case "calm":
+		return churn.stop()
 	case "mallocs":
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)

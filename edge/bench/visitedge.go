@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -64,15 +65,19 @@ func visitHosts(dir string) (*hostSource, []byte, error) {
 	}}, secret, nil
 }
 
-// linkSource is a control plane with plain links, each on all domains. They do not change.
-type linkSource struct {
-	links   int
-	domains []uint64
-}
+// noChanges is a control plane whose links do not change.
+type noChanges struct{}
 
-func (linkSource) Changes(ctx context.Context, _ snapshot.Cursor) ([]byte, error) {
+func (noChanges) Changes(ctx context.Context, _ snapshot.Cursor) ([]byte, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
+}
+
+// linkSource is a control plane with plain links, each on all domains.
+type linkSource struct {
+	noChanges
+	links   int
+	domains []uint64
 }
 
 func (n linkSource) Snapshot(context.Context) (io.ReadCloser, error) {
@@ -104,8 +109,8 @@ type nowhere struct{}
 
 func (nowhere) Deliver(context.Context, *click.Batch) error { return nil }
 
-// serveWhole runs a complete edge with one custom domain and its certificate, and answers "clicks". Each of the given domains has all
-// links; 0 is the domain of BASE_URL.
+// serveWhole runs a complete edge with one custom domain and its certificate. Each of the given domains has all links; 0 is the
+// domain of BASE_URL.
 func serveWhole(s *settings, domains ...uint64) error {
 	data, err := os.MkdirTemp(s.data, "edge-")
 	if err != nil {
@@ -143,11 +148,15 @@ func serveWhole(s *settings, domains ...uint64) error {
 		}
 		return nil
 	}
-	e, err := edge.New(
-		edge.Config{ListenAddr: "127.0.0.1:0", BaseURL: "https://" + plainHost, TLSAddr: "127.0.0.1:0", CertificateKeys: [][]byte{secret},
-			DataDir: data},
-		edge.Deps{Links: linkSource{links: s.links, domains: domains}, Hosts: hosts, Sink: sink, Registry: prometheus.NewRegistry(),
-			Logger: slog.New(slog.DiscardHandler)})
+	return runEdge(s,
+		edge.Config{TLSAddr: "127.0.0.1:0", CertificateKeys: [][]byte{secret}, DataDir: data, MaxConnections: 2 * maxIdleConnections},
+		edge.Deps{Links: linkSource{links: s.links, domains: domains}, Hosts: hosts, Sink: sink, Registry: prometheus.NewRegistry()}, ready)
+}
+
+// runEdge runs a complete edge until the input of this process ends. It answers "clicks", and frees memory when asked to.
+func runEdge(s *settings, cfg edge.Config, deps edge.Deps, ready func(*edge.Edge) error) error {
+	cfg.ListenAddr, cfg.BaseURL, deps.Logger = "127.0.0.1:0", "https://"+plainHost, slog.New(slog.DiscardHandler)
+	e, err := edge.New(cfg, deps)
 	if err != nil {
 		return err
 	}
@@ -157,7 +166,11 @@ func serveWhole(s *settings, domains ...uint64) error {
 	if err = await(time.Minute, time.Millisecond, func() error { return ready(e) }); err == nil {
 		var end func()
 		if end, err = profiling(s.profile); err == nil {
-			err = converse(map[string]string{"tls": e.SecureAddr().String(), "plain": e.Addr().String()}, func(string) string {
+			err = converse(map[string]string{"tls": e.SecureAddr().String(), "plain": e.Addr().String()}, func(ask string) string {
+				if ask == "free" {
+					debug.FreeOSMemory()
+					return "{}"
+				}
 				st := e.Stats().Spool
 				return asJSON(clickCount{st.Appended, st.Dropped})
 			})

@@ -90,7 +90,7 @@ func measureVisits(s *settings, load *child, servers []visitServer) (all []visit
 				field = append(field, c)
 			}
 		}
-		runs, err := alternate(s.rounds, len(field), func(i int) (run, error) { return drive(load, &field[i], 2*s.dur) })
+		runs, err := alternate(s.rounds, len(field), func(i int) (run, error) { return drive(load, &field[i], 2*s.dur, 0) })
 		if err != nil {
 			return nil, err
 		}
@@ -121,6 +121,7 @@ func (f *family) visits(r *result, dir string, load *child, say func(string, ...
 	if err := writeVisitFiles(dir); err != nil {
 		return err
 	}
+	connections := idleConnections() // before the edge starts, which gets the same limit of open files
 	edge, err := f.start(s.cpus[0], "visit-edge", "-data", dir, "-links", fmt.Sprint(min(s.links, visitLinks)))
 	if err != nil {
 		return err
@@ -159,7 +160,14 @@ func (f *family) visits(r *result, dir string, load *child, say func(string, ...
 	if r.Visits, err = measureVisits(s, load, servers); err != nil {
 		return err
 	}
-	return edge.accounts()
+	if err := edge.accounts(); err != nil {
+		return err
+	}
+	if s.than != "" {
+		return nil
+	}
+	r.Idle, err = measureIdle(edge, connections)
+	return err
 }
 
 func reportVisits(w io.Writer, all []visitCost) {
