@@ -109,7 +109,7 @@ fuzz: ## run every fuzz target for FUZZTIME (10s), or FUZZEXECS inputs
 e2e: ## test standalone and a fleet end to end: README, full load, kill -9 (N=30), rolling restarts
 	@deploy/dev/parts
 	@test/observe/parts
-	@cd control/cmd/standalone && FRESH_ROUNDS=10000 $(GO) test -count=1 -tags proof -timeout 30m -v -run 'E2E|TestAPI1' ./...
+	@cd control/cmd/standalone && $(GO) test -count=1 -tags proof -timeout 30m -v -run 'E2E|TestAPI1' ./...
 	@cd test/harness && $(GO) test -count=1 -timeout 60m -tags proof -v -run 'TestFleet|TestFormats' .
 
 e2e-cluster: ## test two shards of two ClickHouse servers each, with Docker: kill and pause servers, compare their rows

@@ -9,6 +9,8 @@ tool (
 	honnef.co/go/tools/cmd/staticcheck
 )
 
+require github.com/google/licensecheck v0.3.1
+
 require (
 	github.com/getkin/kin-openapi v0.153.0
 	github.com/oasdiff/oasdiff v1.37.0

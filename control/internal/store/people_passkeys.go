@@ -43,9 +43,8 @@ func (c Conn) Passkeys(ctx context.Context, userID string) ([]Passkey, error) {
 }
 
 // CountPasskeys returns the number of a user's passkeys.
-func (c Conn) CountPasskeys(ctx context.Context, userID string) (n int, err error) {
-	err = c.Row(ctx, `SELECT COUNT(*) FROM passkeys WHERE user_id = ?`, userID).Scan(&n)
-	return n, err
+func (c Conn) CountPasskeys(ctx context.Context, userID string) (int, error) {
+	return column[int](c.Row(ctx, `SELECT COUNT(*) FROM passkeys WHERE user_id = ?`, userID))
 }
 
 // PasskeyByCredential finds a passkey by the id that its authenticator chose.
@@ -103,7 +102,7 @@ func (tx *Tx) InsertPasskeyCeremony(ctx context.Context, p PasskeyCeremony) erro
 }
 
 // TakePasskeyCeremony removes a ceremony and reports whether it existed and had not expired by now. userID and
-// sessionID are those of a registration, and "" for a sign-in; the ceremonies of others stay.
+// sessionID are those of a registration, and "" for a sign-in. A ceremony of another user or session is not removed.
 func (tx *Tx) TakePasskeyCeremony(ctx context.Context, challenge, userID, sessionID string, now int64) (bool, error) {
 	var expires int64
 	err := tx.Row(ctx,
