@@ -21,8 +21,8 @@ type pending struct {
 	over    chan struct{} // closed when no more connections will become ready
 	why     error         // the reason; set before over is closed
 
-	fresh     func() Answer // nil: the server answers all requests
-	answerers sync.Pool     // of *answerer, for connections that have a goroutine
+	fresh     func() *answerer // nil: the server answers all requests
+	answerers sync.Pool        // of *answerer, for connections that have a goroutine
 }
 
 // AwaitHeads makes Accept return a connection only when its first request is complete, when 8 KiB of the request have

@@ -66,8 +66,9 @@ func (c *conn) Write(b []byte) (n int, err error) {
 	default:
 		n, err = c.push(b)
 	}
-	if err == nil && c.mark != 0 {
-		c.took()
+	if err == nil {
+		c.owner.took(c.mark, c.began)
+		c.mark = 0
 	}
 	return n, err
 }

@@ -188,6 +188,7 @@ type work struct {
 	request
 	visitor.Visitor
 	event     click.Event
+	receipts  []spool.Receipt // of clicks that must be on the disk before the answer is sent
 	location  []byte
 	decoded   []byte // the visitor's UTM values, if they were escaped
 	clickID   []byte // for the destination; empty: none
@@ -336,9 +337,18 @@ func (h *Handler) visit(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	}
 	if w.of(ctx, len(h.cfg.Trusted) > 0); misfits(&ctx.Request.Header, w.unsound, w.encoded) {
 		h.misframed(ctx)
-	} else if h.redirect(w, e, t) {
+	} else if h.redirect(w, e, t) && h.durable(w) {
 		w.send(ctx)
 	}
+}
+
+// durable waits until the clicks of w are on the disk. If they are not, it answers 503.
+func (h *Handler) durable(w *work) bool {
+	ok := spool.Durable(w.receipts)
+	if !ok {
+		h.refuseUnready(w.context())
+	}
+	return ok
 }
 
 // redirect chooses the destination of a visit of an existing link, and records the click. It reports whether w holds a redirect. If
@@ -415,12 +425,15 @@ func (h *Handler) prepareVisitor(w *work) {
 }
 
 // click appends the visit to the spool and reports whether it is there. The spool counts clicks for which it has no space.
-func (h *Handler) click(w *work, num, owner uint64, d decision.Choice, presets link.UTM) (recorded bool) {
+func (h *Handler) click(w *work, num, owner uint64, d decision.Choice, presets link.UTM) bool {
 	ev := &w.event
 	ev.Link, ev.Owner, ev.Rule, ev.Variant = num, owner, d.Rule, d.Variant
 	ev.UTM = ev.UTM.Or(presets)
 	ev.IP = h.cfg.Anonymize.Address(ev.IP) // rules and limits have already used the whole address
-	recorded = h.deps.Spool.Append(uint32(w.id), ev)
+	receipt, recorded := h.deps.Spool.Put(uint32(w.id), ev)
+	if receipt != (spool.Receipt{}) {
+		w.receipts = append(w.receipts, receipt)
+	}
 	h.tally.add(w.id, cRedirects)
 	if !d.Rule.IsZero() {
 		h.tally.add(w.id, cRules)

@@ -30,7 +30,7 @@ func (w *work) of(ctx *fasthttp.RequestCtx, proxied bool) {
 		facts: scanHeader(header.RawHeaders(), w.forwarded[:0], proxied), head: header.IsHead(), host: header.Host(),
 		agent: header.UserAgent(), raw: header.RawHeaders(), conn: ctx.Conn(), id: ctx.ConnID(), arrived: arrival(ctx), ctx: ctx,
 	}
-	w.cookie = w.cookie[:0]
+	w.cookie, w.receipts = w.cookie[:0], w.receipts[:0]
 }
 
 // context returns the context for an answer that is no redirect.
