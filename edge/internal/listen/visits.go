@@ -34,11 +34,10 @@ type Settle func() (wait func() (refusal []byte))
 // All other requests go to the server, with their connection. The server loses the connection again when it has been idle for a
 // second. Call AnswerVisits after AwaitHeads and before Accept.
 func (l *Listener) AnswerVisits(fresh func() (Answer, Settle)) {
-	l.pending.fresh = func() *answerer {
+	l.pending.answerers.New = func() any {
 		a, s := fresh()
 		return &answerer{answer: a, settle: s}
 	}
-	l.pending.answerers.New = func() any { return l.pending.fresh() }
 }
 
 // mostAnswers is how many bytes of answers are written at once, apart from the last answer. It bounds the memory for clients that do not

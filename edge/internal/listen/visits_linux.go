@@ -63,7 +63,7 @@ const (
 // ln is no TCP port.
 func (l *Listener) newVisits(ln net.Listener) (*visits, error) {
 	tcp, ok := ln.(*net.TCPListener)
-	if !ok || l.pending.fresh == nil || l.proxied != nil {
+	if !ok || l.pending.answerers.New == nil || l.proxied != nil {
 		return nil, nil
 	}
 	port, err := duplicate(tcp)
@@ -81,7 +81,7 @@ func (l *Listener) newVisits(ln net.Listener) (*visits, error) {
 		return nil, errors.Join(os.NewSyscallError("epoll", err), unix.Close(port))
 	}
 	v := &visits{
-		owner: l, answerer: l.pending.fresh(), port: port, poller: os.NewFile(uintptr(poller), "visits"),
+		owner: l, answerer: l.pending.answerers.New().(*answerer), port: port, poller: os.NewFile(uintptr(poller), "visits"),
 		idle: newIdleConns(poller), in: make([]byte, mostHead), ended: make(chan struct{}), backlog: true,
 	}
 	v.conn = conn{owner: l, from: &v.peer}
@@ -175,13 +175,14 @@ func (v *visits) handle(events []unix.EpollEvent, now int64) {
 // accept accepts connections, up to a limit.
 func (v *visits) accept(now int64) {
 	for range visitBatch {
-		if !v.makeRoomFor() {
+		if !v.owner.pending.shedder.MakeRoom() {
+			time.Sleep(conns.Pause)
 			return // try again in the next turn
 		}
 		fd, errno := accept(v.port, &v.peer)
 		switch {
 		case errno == 0:
-			v.first(fd, now)
+			v.wake(kept{fd, -1, &v.peer}, silent, false, now)
 		case errno == syscall.EAGAIN:
 			v.backlog = false
 			return
@@ -194,15 +195,6 @@ func (v *visits) accept(now int64) {
 			return
 		}
 	}
-}
-
-// makeRoomFor makes room for one more connection, if the limit is reached.
-func (v *visits) makeRoomFor() bool {
-	if v.owner.pending.shedder.MakeRoom() {
-		return true
-	}
-	time.Sleep(conns.Pause)
-	return false
 }
 
 // kept is a connection that the loop handles: a socket, and its place among the connections that wait, or -1 for a new one.
@@ -222,21 +214,7 @@ type reply struct {
 	wait      func() []byte // before out may be sent: see Settle
 }
 
-// first handles a new connection.
-func (v *visits) first(fd int, now int64) {
-	c := kept{fd, -1, &v.peer}
-	n, errno := receive(uintptr(fd), v.in)
-	switch {
-	case errno == syscall.EAGAIN:
-		v.keep(c, silent, now)
-	case errno != 0 || n == 0:
-		v.drop(c)
-	default:
-		v.visit(c, v.in[:n], v.stopping.Load(), now)
-	}
-}
-
-// wake handles a connection for which bytes have arrived. If last is true, the client has ended its side, and the connection ends after
+// wake handles a connection that is new, or for which bytes have arrived. If last is true, the client has ended its side, and the connection ends after
 // the answers: the poller does not report the end twice.
 func (v *visits) wake(c kept, k kind, last bool, now int64) {
 	n, errno := receive(uintptr(c.fd), v.in)
@@ -430,7 +408,7 @@ func (v *visits) finish() {
 	for v.failed == nil {
 		fd, errno := accept(v.port, &v.peer)
 		if errno == 0 {
-			v.first(fd, now)
+			v.wake(kept{fd, -1, &v.peer}, silent, false, now)
 		} else if errno != syscall.ECONNABORTED && errno != syscall.EINTR {
 			break // usually EAGAIN: none is left
 		}

@@ -336,7 +336,7 @@ func (h *Handler) visit(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 		h.deps.Table.Prepare(e)
 	}
 	if w.of(ctx, len(h.cfg.Trusted) > 0); misfits(&ctx.Request.Header, w.unsound, w.encoded) {
-		h.misframed(ctx)
+		h.misframed(ctx, fasthttp.StatusBadRequest)
 	} else if h.redirect(w, e, t) && h.durable(w) {
 		w.send(ctx)
 	}

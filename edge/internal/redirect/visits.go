@@ -262,7 +262,4 @@ func (v *visits) appendServerAnswer(out []byte, stays bool) (answer []byte, rema
 	return append(out, v.answer.Bytes()...), stays
 }
 
-var (
-	_ listen.Answer = (*visits)(nil).Answer
-	_ listen.Settle = (*visits)(nil).settle
-)
+var _ listen.Answer = (*visits)(nil).Answer
