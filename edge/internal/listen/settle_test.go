@@ -78,7 +78,7 @@ func TestVisits_wait_for_the_disk(t *testing.T) {
 	}
 	v.ended(silent)
 	v.ended(other)
-	// What arrives meanwhile is answered afterwards.
+	// Requests that arrive meanwhile are answered afterwards.
 	if _, err := io.WriteString(waiting[1], simpleVisit); err != nil {
 		t.Fatal(err)
 	}
