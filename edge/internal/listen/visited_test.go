@@ -109,7 +109,8 @@ func visitable(t *testing.T, kind string, limit int, timeouts listen.Timeouts, b
 				if last = last && used == len(requests) || bytes.Contains(requests[:used], []byte("Connection: close")); last {
 					end = "Connection: close\r\n"
 				}
-				return fmt.Appendf(out, "HTTP/1.1 200 OK\r\nUri: %s\r\nContent-Length: %d\r\n%s\r\n%s", uri, len(text), end, text), used, !last
+				out = fmt.Appendf(out, "HTTP/1.1 200 OK\r\nUri: %s\r\nContent-Length: %d\r\n%s\r\n%s", uri, len(text), end, text)
+				return out, used, !last
 			}, func() (wait func() []byte) {
 				if d := v.disk.Load(); d != nil && answered {
 					wait = d.settle()

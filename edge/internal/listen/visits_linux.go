@@ -214,8 +214,8 @@ type reply struct {
 	wait      func() []byte // before out may be sent: see Settle
 }
 
-// wake handles a connection that is new, or for which bytes have arrived. If last is true, the client has ended its side, and the connection ends after
-// the answers: the poller does not report the end twice.
+// wake handles a connection that is new, or for which bytes have arrived. If last is true, the client has ended its side, and the
+// connection ends after the answers: the poller does not report the end twice.
 func (v *visits) wake(c kept, k kind, last bool, now int64) {
 	n, errno := receive(uintptr(c.fd), v.in)
 	switch {

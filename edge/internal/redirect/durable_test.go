@@ -58,7 +58,9 @@ func TestDurable_redirects_wait_for_the_disk(t *testing.T) {
 				}
 				visit()
 				testkit.Eventually(t, "the sync begins", func() bool { return d.syncs.Load() > 0 })
-				for path, want := range map[string]int{"/nothing": http.StatusNotFound, "/healthz": http.StatusOK, "/hidden": http.StatusOK} {
+				for path, want := range map[string]int{
+					"/nothing": http.StatusNotFound, "/healthz": http.StatusOK, "/hidden": http.StatusOK,
+				} {
 					if got := w.get(path); got.StatusCode != want {
 						t.Errorf("%s while the disk is busy: %d", path, got.StatusCode)
 					}

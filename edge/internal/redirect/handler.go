@@ -342,15 +342,6 @@ func (h *Handler) visit(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	}
 }
 
-// durable waits until the clicks of w are on the disk. If they are not, it answers 503.
-func (h *Handler) durable(w *work) bool {
-	ok := spool.Durable(w.receipts)
-	if !ok {
-		h.refuseUnready(w.context())
-	}
-	return ok
-}
-
 // redirect chooses the destination of a visit of an existing link, and records the click. It reports whether w holds a redirect. If
 // not, it has answered in another way, in the request's context.
 func (h *Handler) redirect(w *work, e *table.Entry, t target) bool {

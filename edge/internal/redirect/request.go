@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/valyala/fasthttp"
 )
 
@@ -45,6 +46,15 @@ func (r *request) context() *fasthttp.RequestCtx {
 func (r *request) secure() bool {
 	_, secure := listen.Secured(r.conn)
 	return secure
+}
+
+// durable waits until the clicks of w are on the disk. If they are not, it answers 503.
+func (h *Handler) durable(w *work) bool {
+	ok := spool.Durable(w.receipts)
+	if !ok {
+		h.refuseUnready(w.context())
+	}
+	return ok
 }
 
 // send writes the redirect that w holds as the answer of the server.

@@ -33,7 +33,7 @@ func NewServer(h *Handler, l *listen.Listener) *fasthttp.Server {
 	l.Clock(h.latency)
 	limit := conns.Max(cmp.Or(h.cfg.MaxConnections, defaultConnections))
 	l.AwaitHeads(limit)
-	l.AnswerVisits(func() (listen.Answer, listen.Settle) { v := newVisits(h); return v.Answer, v.settle })
+	l.AnswerVisits(func() (listen.Answer, listen.Settle) { v := newVisits(h); return v.Answer, v.awaitClicks })
 	return &fasthttp.Server{
 		Handler:      h.handle,
 		ErrorHandler: h.misread,

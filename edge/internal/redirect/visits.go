@@ -89,8 +89,8 @@ func (v *visits) Answer(c net.Conn, requests, out []byte, last bool) (answer []b
 // undurable is the answer for requests whose clicks may be lost, because the disk has failed.
 var undurable = []byte("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n")
 
-// settle implements listen.Settle: redirects are sent when their clicks are on the disk.
-func (v *visits) settle() func() []byte {
+// awaitClicks implements listen.Settle: redirects are sent when their clicks are on the disk.
+func (v *visits) awaitClicks() func() []byte {
 	if len(v.work.receipts) == 0 {
 		return nil
 	}
