@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"net"
-	"slices"
 	"strconv"
 	"time"
 
@@ -94,8 +93,8 @@ func (v *visits) awaitClicks() func() []byte {
 	if len(v.work.receipts) == 0 {
 		return nil
 	}
-	receipts := slices.Clone(v.work.receipts)
-	v.work.receipts = v.work.receipts[:0]
+	receipts := v.work.receipts
+	v.work.receipts = nil
 	return func() []byte {
 		if spool.Durable(receipts) {
 			return nil
