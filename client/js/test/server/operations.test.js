@@ -133,8 +133,9 @@ test('many links, pages, a transfer', async () => {
   for await (const { id } of admin.urls.list({ tag: 'many', limit: 10, fields: ['id'] })) found.push(id);
   assert.deepEqual(found.sort(), urlIds.sort());
   await admin.urls.bulkUpdate({ urlIds, status: 'INACTIVE' });
-  const items = [{ externalId: 'crm:42', originalUrl: 'https://example.com/fair', tags: ['fair'] }];
-  assert.equal((await admin.urls.upsert({ items }, { dryRun: true })).items[0].id, null);
+  const items = [{ externalId: 'crm:43', originalUrl: 'https://example.com/fair', tags: ['fair'] }];
+  const planned = await admin.urls.upsert({ items }, { dryRun: true });
+  assert.deepEqual([planned.dryRun, planned.createdCount], [true, 1]);
   assert.equal((await admin.urls.upsert({ items })).createdCount, 1);
   assert.equal((await admin.urls.upsert({ items })).unchangedCount, 1);
   const team = await admin.workspaces.create({ name: 'Growth team', slug: 'growth' });
