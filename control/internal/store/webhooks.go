@@ -85,6 +85,11 @@ func (tx *Tx) PauseFailing(ctx context.Context, id string, streak, since int64) 
 		WHERE id = ? AND active AND failure_streak >= ? AND failing_since <= ?`, PausedFailing, Now(), id, streak, since)
 }
 
+// DropOldSecrets removes the old secrets of rotations that ended before a time.
+func (tx *Tx) DropOldSecrets(ctx context.Context, before int64) error {
+	return tx.Do(ctx, `UPDATE webhooks SET old_secret = NULL, old_secret_until = NULL WHERE old_secret_until <= ?`, before)
+}
+
 // DeleteWebhook removes a webhook with its log and its waiting deliveries.
 func (tx *Tx) DeleteWebhook(ctx context.Context, id string) error {
 	return tx.Do(ctx, `DELETE FROM webhooks WHERE id = ?`, id)

@@ -62,6 +62,8 @@ func readItems(body []byte, contentType string) ([]conversion.Item, error) {
 		}
 		if err := json.Unmarshal(items, &list); err != nil || list == nil {
 			v.Add("items", "must be an array")
+		} else if len(v) > 0 {
+			v.Join(checkCount(list))
 		}
 		if err := v.Err(); err != nil {
 			return nil, err
@@ -89,8 +91,8 @@ func readLines(body []byte) ([]conversion.Item, error) {
 
 // parseItems reads valid JSON as items. single names fields without the place of the item.
 func parseItems(list []json.RawMessage, single bool) ([]conversion.Item, error) {
-	if len(list) == 0 || len(list) > conversion.MaxItems {
-		return nil, problem.OfField("items", "must have 1 to %d items", conversion.MaxItems)
+	if err := checkCount(list); err != nil {
+		return nil, err
 	}
 	var v problem.Fields
 	items := make([]conversion.Item, len(list))
@@ -137,4 +139,11 @@ func parseItem(v *problem.Fields, prefix string, raw json.RawMessage, to *conver
 			v.Add(path(name), "is not a known property")
 		}
 	}
+}
+
+func checkCount(list []json.RawMessage) error {
+	if len(list) == 0 || len(list) > conversion.MaxItems {
+		return problem.OfField("items", "must have 1 to %d items", conversion.MaxItems)
+	}
+	return nil
 }

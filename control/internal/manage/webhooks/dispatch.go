@@ -290,10 +290,14 @@ func (d *dispatch) stop(ctx context.Context, cancel context.CancelFunc) {
 	d.client.Close()
 }
 
-// prune deletes a batch of old logs and returns the time until the next call. Small batches keep transactions short.
+// prune deletes secrets that are not valid any more and a batch of old logs, and returns the time until the next call. Small batches keep
+// transactions short.
 func (d *dispatch) prune(ctx context.Context) time.Duration {
 	var logs, given int64
 	err := d.store.Tx(ctx, func(tx *store.Tx) (err error) {
+		if err := tx.DropOldSecrets(ctx, d.now()); err != nil {
+			return err
+		}
 		logs, given, err = tx.PruneWebhooks(ctx, d.now()-keepFor.Milliseconds(), pruneBatch)
 		return err
 	})

@@ -125,6 +125,18 @@ func TestRotate_is_checked_and_sealed(t *testing.T) {
 	if row.Secret == "" || row.OldSecret == "" || row.Secret == row.OldSecret || strings.Contains(row.Secret+row.OldSecret, "canary") {
 		t.Errorf("stored secrets %q and %q", row.Secret, row.OldSecret)
 	}
+	before, err := w.service.Get(ctx, w.ann, hook.ID)
+	testkit.Must(t, err)
+	w.advance(time.Minute)
+	w.run()
+	testkit.Eventually(t, "the end of the old secret", func() bool {
+		row, err = w.store.WebhookByID(ctx, hook.ID)
+		testkit.Must(t, err)
+		return row.OldSecret == "" && row.OldUntil == 0
+	})
+	after, err := w.service.Get(ctx, w.ann, hook.ID)
+	testkit.Must(t, err)
+	testkit.Equal(t, after.Version(), before.Version(), "version")
 }
 
 // With long retries, a delivery is attempted for three days. Then the webhook is paused, and its owner can turn it on again.

@@ -150,7 +150,7 @@ func queued(ctx context.Context, c store.Conn, list ...*Webhook) error {
 
 // Version returns the version of a webhook. Counters are not part of it. A new encryption key of the service makes new ones.
 func (w *Webhook) Version() string {
-	return version.Hash(w.ID, w.Name, w.URL, w.Events, w.Webhook.Headers, w.Secret, w.EveryLink, w.Active, w.UpdatedAt, w.OldUntil, w.Long)
+	return version.Hash(w.ID, w.Name, w.URL, w.Events, w.Webhook.Headers, w.Secret, w.EveryLink, w.Active, w.UpdatedAt, w.Long)
 }
 
 // Create adds a webhook to the workspace and returns it with its secret, which cannot be read again. Without a given
