@@ -81,7 +81,8 @@ type installation struct {
 	tools, web    string
 }
 
-func start(t *testing.T) *installation {
+// start runs a standalone. settings are further ones, in the form NAME=value.
+func start(t *testing.T, settings ...string) *installation {
 	t.Helper()
 	program, err := testkit.Release("standalone")
 	testkit.Must(t, err)
@@ -105,6 +106,7 @@ func start(t *testing.T) *installation {
 	// With the same BASE_URL each time, the document and the clients are the same, and the build cache has them.
 	cmd.Env = append(os.Environ(), "BASE_URL=http://sho.example", "LISTEN_ADDR="+addr, "OPS_ADDR="+ops,
 		"DATA_DIR="+dir+"/data", "ADMIN_PASSWORD="+adminPassword, "RATE_LIMIT_DEFAULT=0")
+	cmd.Env = append(cmd.Env, settings...)
 	testkit.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -136,6 +137,10 @@ func TestMCP_tools_are_few_and_small(t *testing.T) {
 	t.Logf("%d tools, %d bytes", len(list.Tools), len(text))
 	if tokens := len(text) / 3; tokens > 6000 {
 		t.Errorf("about %d tokens", tokens)
+	}
+	// Clients in TypeScript read the schemas of properties as objects, so none may be written as true.
+	if booleans := regexp.MustCompile(`"properties":\{[^{}]*"[^"]*":true`).FindAll(text, -1); len(booleans) > 0 {
+		t.Errorf("schemas that are booleans: %s", booleans)
 	}
 	for _, tool := range list.Tools {
 		if tool.Title == "" || tool.Description == "" || tool.OutputSchema == nil || tool.Annotations == nil {
@@ -385,7 +390,9 @@ func TestMCP_shows_no_secrets(t *testing.T) {
 		"createOIDCProvider", "setUp2FA", "eraseVisitor", "changePassword", "mcp", "exportURLs", "liveClicks", "followLink"} {
 		a.call("call_operation", `{"operation":%q,"body":{}}`, operation).fails("OPERATION_NOT_FOUND")
 	}
-	r := a.call("call_operation", `{"operation":"createWebhook","body":{"name":"W","url":"http://127.0.0.1:1/","events":["url.clicked"]}}`).works()
+	const hook = `{"operation":"createWebhook","body":{"name":"W","url":"http://127.0.0.1:1/","events":["url.clicked"]}`
+	token := a.call("call_operation", hook+"}").works().str("confirmation.token")
+	r := a.call("call_operation", hook+`,"confirm":%q}`, token).works()
 	if r.str("result.secret") != "(hidden)" {
 		t.Errorf("createWebhook shows its secret: %s", r.text)
 	}

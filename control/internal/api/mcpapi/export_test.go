@@ -6,7 +6,7 @@ import (
 
 // Tool is what tests know of a tool.
 type Tool struct {
-	Name                                         string
+	Name, Title                                  string
 	Operations                                   []string
 	Needed                                       int
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
@@ -16,7 +16,7 @@ type Tool struct {
 // Tools returns all tools.
 func Tools() (list []Tool) {
 	for _, t := range allTools() {
-		list = append(list, Tool{t.name, t.operations, max(1, t.needed), t.hints.readOnly, t.hints.destructive, t.hints.idempotent,
+		list = append(list, Tool{t.name, t.title, t.operations, max(1, t.needed), t.hints.readOnly, t.hints.destructive, t.hints.idempotent,
 			t.hints.openWorld, t.any})
 	}
 	return list

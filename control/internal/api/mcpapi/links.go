@@ -56,7 +56,7 @@ func linkTools() []*tool {
 			name: "get_link", title: "Get a link",
 			about:      "One link, optionally with its routing rules, A/B variants, changes and goals.",
 			input:      linkArg + `,"include":{"type":"array","items":{"enum":["rules","variants","history","goals"]}}`,
-			output:     `"link":{"type":"object"},"rules":{"type":"object"},"variants":{"type":"object"},"history":{},"goals":{}`,
+			output:     `"link":{"type":"object"},"rules":{"type":"object"},"variants":{"type":"object"},"history":{"type":["object","array"]},"goals":{"type":["object","array"]}`,
 			required:   []string{"link"},
 			operations: []string{"getURL", "listURLs", "listRoutingRules", "listVariants", "urlHistory", "listGoals"},
 			hints:      hints{readOnly: true, idempotent: true},
@@ -69,7 +69,7 @@ func linkTools() []*tool {
 				linkFields,
 			output:   `"link":{"type":"object"}`,
 			required: []string{"link"}, operations: []string{"patchURL", "listURLs"},
-			hints: hints{idempotent: true},
+			hints: hints{destructive: true, idempotent: true},
 			run:   updateLink,
 		},
 	}

@@ -2,6 +2,7 @@ package mcpapi_test
 
 import (
 	"encoding/json"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func TestTools_hints_follow_from_the_methods(t *testing.T) {
 				continue
 			}
 			readOnly = false
-			destructive = destructive || m == "DELETE" || slices.Contains(mcpapi.Confirmed, id)
+			destructive = destructive || m != "POST" || slices.Contains(mcpapi.Confirmed, id) // a POST only adds
 			idempotent = idempotent && m != "POST"
 			openWorld = openWorld || slices.Contains([]string{"verifyDomain", "testWebhook", "previewPage", "siteIcon"}, id)
 		}
@@ -120,5 +121,35 @@ func TestUnmark_undoes_Mark(t *testing.T) {
 	testkit.Must(t, json.Unmarshal([]byte(text), &want))
 	if got := mcpapi.Unmark(mcpapi.Mark(v)); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// The page for users lists every tool.
+func TestMCP_page_lists_every_tool(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(testkit.Source(t, "docs/users/mcp.md"))
+	testkit.Must(t, err)
+	var have, want []string
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(line, " | ")
+		if name, ok := strings.CutPrefix(cells[0], "| `"); ok && len(cells) == 4 {
+			changes := strings.TrimSuffix(strings.TrimSpace(cells[3]), " |")
+			have = append(have, strings.Join([]string{strings.TrimSuffix(name, "`"), cells[1], changes}, "|"))
+		}
+	}
+	for _, tool := range mcpapi.Tools() {
+		changes := "yes"
+		switch {
+		case tool.ReadOnly:
+			changes = "no"
+		case !tool.Destructive:
+			changes = "adds"
+		}
+		want = append(want, strings.Join([]string{tool.Name, tool.Title, changes}, "|"))
+	}
+	slices.Sort(have)
+	slices.Sort(want)
+	if !slices.Equal(have, want) {
+		t.Errorf("the page has %v, want %v", have, want)
 	}
 }

@@ -19,8 +19,8 @@ func safe(e *kit.Endpoint) bool {
 	return e.Method == http.MethodGet || slices.Contains(safePosts, e.ID)
 }
 
-// confirmed are operations that affect many objects or cannot be undone although their method is not DELETE.
-var confirmed = []string{"bulkUpdateURLs", "transferURLs", "startImport", "retryWebhookFailures", "rotateConversionKey",
+// confirmed are operations that affect many objects, cannot be undone, or let others see data, although their method is not DELETE.
+var confirmed = []string{"createInvitation", "createWebhook", "updateWebhook", "putConversionSettings", "bulkUpdateURLs", "transferURLs", "startImport", "retryWebhookFailures", "rotateConversionKey",
 	"updateWorkspace", "setMemberRole", "putSetting", "suspendURL", "suspendDomain", "setUserName", "resolveAbuseReport"}
 
 // needsConfirmation reports whether call_operation needs a second call for an operation.
@@ -28,10 +28,10 @@ func needsConfirmation(e *kit.Endpoint) bool {
 	return e.Method == http.MethodDelete || slices.Contains(confirmed, e.ID)
 }
 
-// privateTags are the resources that no model may change: who may sign in, and credentials.
+// privateTags are the resources that no model may use: who may sign in, and credentials.
 var privateTags = []string{"Account", "Passkeys", "Single sign-on", "API keys", "Identity providers", "Users", "Privacy", "MCP", ""}
 
-// callable reports whether call_operation offers an operation: it takes and returns JSON, and gives nobody access to anything.
+// callable reports whether call_operation offers an operation: it takes and returns JSON, and is not about accounts or credentials.
 func callable(e *kit.Endpoint) bool {
 	private := slices.Contains(privateTags, e.Tag) && e.ID != "getMe"
 	return e.ID != "" && (e.Need == kit.SignedIn || e.Need == kit.Admin) && !private && !e.SessionOnly && !e.Escalates && !e.SignsIn &&

@@ -30,7 +30,7 @@ func reportTools() []*tool {
 			"compare":{"enum":["previous","year"]},"goal":{"type":"string","description":"Adds its conversions."},
 			"limit":{"type":"integer","minimum":1,"maximum":100},"includeBots":{"type":"boolean"},
 			"filters":{"type":"object","description":"country, region, city, device, os, browser, referer, language, utmSource, utmMedium, utmCampaign, domain, tag, bundleId, variantId, ruleId: a click counts if it has one of the values of each.","additionalProperties":{"type":"array","items":{"type":"string"}}}`,
-		output:   `"report":{}`,
+		output:   `"report":{"type":["object","array"]}`,
 		required: []string{"about"},
 		operations: []string{"overview", "linkReport", "topURLs", "groupsReport", "routingReport", "abTest", "bots", "heatmap", "recentClicks",
 			"linkBots", "linkHeatmap", "listMissingSlugs", "listURLs"},
@@ -154,7 +154,7 @@ func operationTools() []*tool {
 			about: "Calls an operation that search_operations has described. Deletions and operations with needsConfirmation need a second " +
 				"call with `confirm`.",
 			input:    `"operation":{"type":"string","maxLength":100},"path":{"type":"object","additionalProperties":{"type":"string"}},"query":{"type":"object","description":"Texts, numbers, booleans or lists of them."},"body":{"type":"object"},` + confirmArg,
-			output:   `"result":{},` + confirmOutput,
+			output:   `"result":{"type":["object","array","null"]},` + confirmOutput,
 			required: []string{"operation"}, any: true,
 			hints: hints{destructive: true, openWorld: true},
 			run:   callOperation,
