@@ -78,6 +78,7 @@ func TestMCP_requests(t *testing.T) {
 	key, _ := w.newKey(w.ann)
 	team := w.newSpace()
 	deep := `{"jsonrpc":"2.0","id":1,"method":"ping","params":` + strings.Repeat(`{"a":`, 40) + `1` + strings.Repeat(`}`, 40) + `}`
+	large := `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`
 	for name, test := range map[string]struct {
 		body    string
 		options []option
@@ -99,7 +100,7 @@ func TestMCP_requests(t *testing.T) {
 		"an empty body":               {``, []option{as(key)}, 400},
 		"another media type":          {ping, []option{as(key), with("Content-Type", "text/plain")}, 415},
 		"too deep":                    {deep, []option{as(key)}, 400},
-		"too large":                   {`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`, []option{as(key)}, 413},
+		"too large":                   {large, []option{as(key)}, 413},
 		"an unclear read-only mode":   {ping, []option{as(key), with("X-MCP-Readonly", "maybe")}, 400},
 		"an unknown protocol":         {ping, []option{as(key), with("MCP-Protocol-Version", "1999-01-01")}, 400},
 		"a session of another server": {ping, []option{as(key), with("Mcp-Session-Id", "stolen")}, 200},

@@ -33,7 +33,8 @@ func bulkTools() []*tool {
 			input: selectLinks + `,"change":{"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{
 				"status":{"enum":["ACTIVE","INACTIVE"]},"addTags":{"type":"array","items":{"type":"string"}},
 				"removeTags":{"type":"array","items":{"type":"string"}},"bundleId":{"type":"string","description":"Adds them to the bundle."},
-				"expiresAt":{"type":["string","null"]},"utm":{"type":"object","description":"utmSource, utmMedium, … or null."}}},` + confirmArg,
+				"expiresAt":{"type":["string","null"]},"utm":{"type":"object","description":"utmSource, utmMedium, … or null."}}},` +
+				confirmArg,
 			output:     `"updated":{"type":"integer"},` + confirmOutput,
 			required:   []string{"change"},
 			operations: []string{"bulkUpdateURLs", "listURLs", "getURL"}, needed: 2,
@@ -111,8 +112,8 @@ func (t *task) selected(in *selection) (ids []string, about map[string]any, err 
 		ids = append(ids, l.ID)
 		clicks += l.ClickCount
 		if i < shownLinks {
-			list = append(list, mark("", map[string]any{"id": l.ID, "shortUrl": l.ShortURL, "status": l.Status, "originalUrl": l.OriginalURL,
-				"clickCount": l.ClickCount}))
+			list = append(list, mark("", map[string]any{"id": l.ID, "shortUrl": l.ShortURL, "status": l.Status,
+				"originalUrl": l.OriginalURL, "clickCount": l.ClickCount}))
 		}
 	}
 	about = map[string]any{"count": len(ids), "clicksSoFar": clicks, "links": list}
@@ -328,7 +329,8 @@ func callOperation(t *task) (map[string]any, error) {
 	}
 	if needsConfirmation(e) {
 		change := []any{e.ID, in.Path, a.query, in.Body}
-		about := map[string]any{"operation": e.ID, "summary": e.Summary, "description": op.spec.Description, "path": in.Path, "query": a.query}
+		about := map[string]any{"operation": e.ID, "summary": e.Summary, "description": op.spec.Description,
+			"path": in.Path, "query": a.query}
 		if in.Body != nil {
 			about["body"] = in.Body
 		}

@@ -115,7 +115,8 @@ func (s *server) answer(c echo.Context) error {
 }
 
 func wantsReadOnly(r *http.Request) (bool, error) {
-	for name, value := range map[string]string{readOnlyHeader: r.Header.Get(readOnlyHeader), readOnlyParam: r.URL.Query().Get(readOnlyParam)} {
+	given := map[string]string{readOnlyHeader: r.Header.Get(readOnlyHeader), readOnlyParam: r.URL.Query().Get(readOnlyParam)}
+	for name, value := range given {
 		if value == "" {
 			continue
 		}

@@ -120,8 +120,8 @@ func (x *index) find(question string, sees func(*kit.Endpoint) bool) (found []*o
 
 // brief describes an operation in a line.
 func (op *operation) brief() map[string]any {
-	return map[string]any{"operation": op.endpoint.ID, "method": op.endpoint.Method, "path": op.endpoint.Path, "summary": op.endpoint.Summary,
-		"changesData": !safe(op.endpoint), "needsConfirmation": needsConfirmation(op.endpoint)}
+	return map[string]any{"operation": op.endpoint.ID, "method": op.endpoint.Method, "path": op.endpoint.Path,
+		"summary": op.endpoint.Summary, "changesData": !safe(op.endpoint), "needsConfirmation": needsConfirmation(op.endpoint)}
 }
 
 // maxSchemaDepth is how deep the schema of a request is shown.

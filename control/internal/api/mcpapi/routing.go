@@ -3,9 +3,7 @@ package mcpapi
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
-	"slices"
 
 	"github.com/shortline/shortline/control/internal/api/kit"
 )
@@ -307,10 +305,4 @@ func explainVisit(t *task) (map[string]any, error) {
 	a.body = fields
 	explanation, err := t.show(t.e("explainURL"), a)
 	return map[string]any{"explanation": explanation}, err
-}
-
-// notFound reports whether an error says that an object does not exist.
-func notFound(err error) bool {
-	f, ok := err.(*failure)
-	return ok && slices.Contains([]int{http.StatusNotFound, http.StatusGone}, f.Status)
 }

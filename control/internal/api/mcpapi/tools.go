@@ -197,7 +197,8 @@ func failed(c *caller, err error) *mcp.CallToolResult {
 	if !errors.As(err, &f) {
 		log := kit.RequestLogOf(c.request.Context())
 		log.Err = err
-		f = &failure{Status: http.StatusInternalServerError, Code: "INTERNAL", Message: "Something went wrong on our side.", RequestID: log.ID()}
+		f = &failure{Status: http.StatusInternalServerError, Code: "INTERNAL", Message: "Something went wrong on our side.",
+			RequestID: log.ID()}
 		if c.gone() != nil {
 			f = &failure{Status: http.StatusServiceUnavailable, Code: "TIMEOUT", Message: "The call took too long."}
 		}
