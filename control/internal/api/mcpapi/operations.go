@@ -20,7 +20,8 @@ func safe(e *kit.Endpoint) bool {
 }
 
 // confirmed are operations that affect many objects, cannot be undone, or let others see data, although their method is not DELETE.
-var confirmed = []string{"createInvitation", "createWebhook", "updateWebhook", "putConversionSettings", "bulkUpdateURLs", "transferURLs", "startImport", "retryWebhookFailures", "rotateConversionKey",
+var confirmed = []string{"createInvitation", "upsertURLs", "rotateWebhookSecret", "createWebhook", "updateWebhook",
+	"putConversionSettings", "bulkUpdateURLs", "transferURLs", "startImport", "retryWebhookFailures", "rotateConversionKey",
 	"updateWorkspace", "setMemberRole", "putSetting", "suspendURL", "suspendDomain", "setUserName", "resolveAbuseReport"}
 
 // needsConfirmation reports whether call_operation needs a second call for an operation.
