@@ -38,7 +38,7 @@ var layers = []archtest.Layer{
 		Is:   "the REST transport, with its rooms the only place that knows echo, huma and OpenAPI. It calls use cases and holds no rules",
 		May: []string{
 			"control/internal/api/kit", "control/internal/api/linkapi", "control/internal/api/reportapi", "control/internal/api/peopleapi",
-			"control/internal/api/systemapi",
+			"control/internal/api/systemapi", "control/internal/api/mcpapi",
 			"control/internal/manage", "control/internal/experiments", "control/internal/explain", "control/internal/clicks",
 			"control/internal/platform", "control/internal/store",
 			"control/internal/fleet", // the positions of edges
@@ -54,6 +54,11 @@ var layers = []archtest.Layer{
 			"control/internal/manage/audit",   // the origin of a request
 			"control/internal/manage/imports", // the form of tags in a file
 		},
+	},
+	{
+		Path: "control/internal/api/mcpapi",
+		Is:   "the MCP server: tools that call the endpoints of the rooms in process, and know no use case",
+		May:  []string{"control/internal/api/kit", "control/internal/platform", "control/internal/store"},
 	},
 	{
 		Path: "control/internal/api/peopleapi",
@@ -191,6 +196,8 @@ var libraries = []archtest.Library{
 	{Path: "github.com/google/uuid"},
 	{Path: "github.com/labstack/echo/v4", In: []string{"control/internal/api"}},
 	{Path: "github.com/danielgtaylor/huma/v2", In: []string{"control/internal/api"}},
+	{Path: "github.com/modelcontextprotocol/go-sdk", In: []string{"control/internal/api/mcpapi"}},
+	{Path: "github.com/google/jsonschema-go", In: []string{"control/internal/api/mcpapi"}},
 	{Path: "github.com/swaggest/swgui", In: []string{"control/internal/api"}},
 	{Path: "golang.org/x/net", In: []string{"control/internal/api", "control/internal/manage/domains/hostname",
 		"control/internal/manage/pages", "control/internal/manage/webhooks", "control/internal/platform/outbound",

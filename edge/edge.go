@@ -79,8 +79,8 @@ type Deps struct {
 	// UpstreamToken is sent with every forwarded request, so that the control plane trusts the visitor's address in it;
 	// "" sends none.
 	UpstreamToken config.Secret
-	// UpstreamPaths are the paths of the control plane; nil means "/" itself and all paths below /api, /console, /login,
-	// /admin and /static.
+	// UpstreamPaths are the paths of the control plane; nil means "/" itself and all paths below /api, /mcp, /console,
+	// /login, /admin and /static.
 	UpstreamPaths []string
 	// Watched reports whether somebody looks at clicks, as in a report or a live feed. While nobody does, clicks and conversions
 	// wait longer for others before they are shipped. If it is nil, somebody always looks.

@@ -20,7 +20,7 @@ const (
 // reserved lists words that are, or may become, paths of the service itself.
 var reserved = []string{
 	"api", "static", "health", "healthz", "readyz", "metrics", "favicon.ico", "robots.txt",
-	"info", "verify", "console", "admin", "login",
+	"info", "verify", "console", "admin", "login", "mcp",
 }
 
 // ValidSlug reports whether s is a well-formed slug: 3 to 50 of A-Z a-z 0-9 _ and -. It does not allocate. It does not

@@ -20,7 +20,11 @@ import (
 var allowed = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "MPL-2.0", "Unlicense"}
 
 // named are files without the text of a known licence, by module and path, with what they say.
-var named = map[string]string{"modernc.org/sqlite LICENSE-SQLITE": "public domain"}
+// The licence of go-sdk joins two texts, because its contributions move from one to the other; CC-BY-4.0 is for its documentation only.
+var named = map[string]string{
+	"modernc.org/sqlite LICENSE-SQLITE":              "public domain",
+	"github.com/modelcontextprotocol/go-sdk LICENSE": "Apache-2.0, MIT",
+}
 
 // leastKnown is the share of a licence file, in per cent, that must be text of known licences. The rest are names and notices.
 const leastKnown = 50

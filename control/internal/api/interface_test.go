@@ -73,11 +73,12 @@ func (d *openapi) readSchema(ref string, into any) error {
 	return json.Unmarshal(d.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")], into)
 }
 
-// docsPages are the files of the API's documentation, which are not endpoints of the interface.
+// docsPages are the files of the API's documentation, which are not endpoints of the interface, and the MCP server, which has a protocol of
+// its own.
 var docsPages = []string{
 	"GET /api/schemas/webhooks/{}",
 	"GET /api", "GET /api/", "GET /api/docs.css", "GET /api/docs.js", "GET /api/swagger-ui.css", "GET /api/swagger-ui.js",
-	"GET /api/openapi.json", "GET /api/openapi.yaml",
+	"GET /api/openapi.json", "GET /api/openapi.yaml", "POST /mcp",
 }
 
 // The served endpoints, the OpenAPI document and the interface's table are the same.

@@ -132,7 +132,7 @@ func TestPermissions_matrix(t *testing.T) {
 			}
 		}
 		for e := range m.needs {
-			if !seen[e] {
+			if !seen[e] && !slices.Contains(docsPages, e) {
 				t.Errorf("no request for %s", e)
 			}
 		}

@@ -7,6 +7,8 @@
 // endpoints need in common (a kit.Resource), and a method that declares the endpoints with kit.Handle, each with its limit, description
 // and example, and its handlers. In a large resource, requests and answers are one file, and the rest is in another one, such as
 // urls_handlers.go. Tags of requests validate their shape; the use case validates their meaning.
+//
+// Package mcpapi offers the same endpoints to MCP clients, as tools at /mcp.
 package api
 
 import (
@@ -18,6 +20,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/api/linkapi"
+	"github.com/shortline/shortline/control/internal/api/mcpapi"
 	"github.com/shortline/shortline/control/internal/api/peopleapi"
 	"github.com/shortline/shortline/control/internal/api/reportapi"
 	"github.com/shortline/shortline/control/internal/api/systemapi"
@@ -133,6 +136,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		"Workspaces", "Invitations", "API keys", "Abuse", "Users", "Identity providers", "System settings", "Audit", "Edges",
 		"Privacy",
 	)
+	if err := mcpapi.Register(k); err != nil {
+		return nil, err
+	}
 	return &Server{k}, nil
 }
 
@@ -169,5 +175,5 @@ func document() (*huma.OpenAPI, error) {
 	return s.kit.Document(), nil
 }
 
-// Handler serves everything under /api.
+// Handler serves everything under /api, and /mcp.
 func (s *Server) Handler() http.Handler { return s.kit.Handler() }

@@ -30,9 +30,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// DefaultPaths are the control plane's paths: the root alone, and the API, the console and the console's files with
-// everything below them.
-var DefaultPaths = []string{"/", "/api", "/console", "/login", "/admin", "/static"}
+// DefaultPaths are the control plane's paths: the root alone, and the API, the MCP server, the console and the console's files
+// with everything below them.
+var DefaultPaths = []string{"/", "/api", "/mcp", "/console", "/login", "/admin", "/static"}
 
 // Config configures a Proxy.
 type Config struct {

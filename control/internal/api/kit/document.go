@@ -31,7 +31,6 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 
 // registerDocument serves the OpenAPI document and, at /api, a page that displays it and can send requests.
 func (k *Kit) registerDocument() {
-	document := sync.OnceValue(k.Document)
 	serve := func(path, contentType string, content func() (served, error)) {
 		load := sync.OnceValues(content)
 		k.HandleRaw(Endpoint{Method: http.MethodGet, Path: path, Need: Public, Limit: NoLimit}, func(c echo.Context) error {
@@ -51,9 +50,9 @@ func (k *Kit) registerDocument() {
 			return c.Blob(http.StatusOK, contentType, b)
 		})
 	}
-	k.registerSchemas(document)
-	serve("/api/openapi.json", "application/json; charset=utf-8", func() (served, error) { return compress(document().MarshalJSON()) })
-	serve("/api/openapi.yaml", "application/yaml; charset=utf-8", func() (served, error) { return compress(document().YAML()) })
+	k.registerSchemas(k.Document)
+	serve("/api/openapi.json", "application/json; charset=utf-8", func() (served, error) { return compress(k.Document().MarshalJSON()) })
+	serve("/api/openapi.yaml", "application/yaml; charset=utf-8", func() (served, error) { return compress(k.Document().YAML()) })
 	const html, script, style = "text/html; charset=utf-8", "text/javascript; charset=utf-8", "text/css; charset=utf-8"
 	own := func(name string) func() (served, error) {
 		return func() (served, error) { return compress(docs.ReadFile("docs/" + name)) }
@@ -122,8 +121,11 @@ func gunzipped(packed []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// Document returns the OpenAPI document in the form that clients read. Call it once, when all endpoints are declared.
-func (k *Kit) Document() *huma.OpenAPI {
+// Document returns the OpenAPI document in the form that clients read. Call it when all endpoints are declared.
+func (k *Kit) Document() *huma.OpenAPI { return k.document() }
+
+// completeDocument may be called once.
+func (k *Kit) completeDocument() *huma.OpenAPI {
 	doc := *k.OpenAPI()
 	for path, item := range doc.Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Put, item.Post, item.Patch, item.Delete} {

@@ -79,6 +79,9 @@ func (e Endpoint) Example(body string) Endpoint {
 	return e
 }
 
+// ExampleBody returns the JSON of an example of the request; "" if there is none.
+func (e *Endpoint) ExampleBody() string { return e.example }
+
 // Fails adds statuses of errors that follow neither from the path nor from the credentials.
 func (e Endpoint) Fails(statuses ...int) Endpoint {
 	e.fails = statuses

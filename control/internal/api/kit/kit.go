@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"reflect"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -65,6 +66,10 @@ type Config struct {
 	OwnEdge time.Duration
 	// Replies encrypts the responses that are kept for repetitions of requests with an Idempotency-Key; nil: no request may have one.
 	Replies *seal.Box
+	// Confirmations encrypts the tokens with which MCP clients confirm changes of many objects; nil: with a key of this process.
+	Confirmations *seal.Box
+	// Now is the clock of these tokens; nil means time.Now.
+	Now func() time.Time
 	// Computing has the slots for explanations, replays and QR codes. Other services may share it. If nil, the server makes it.
 	Computing *work.Queue
 	// LocalReports means that this process computes reports itself. A user then has fewer of them at a time.
@@ -125,6 +130,7 @@ type Kit struct {
 	presenters []Presenter
 	values     map[string][]any        // sets of values by name
 	schemas    map[string]*huma.Schema // that no struct has, by name
+	document   func() *huma.OpenAPI
 
 	compressed func(http.Handler) http.HandlerFunc
 }
@@ -142,6 +148,9 @@ func New(cfg Config, st *store.Store, authenticator *auth.Authenticator, edges *
 	cfg.LookUpTimeout = cmp.Or(cfg.LookUpTimeout, 1500*time.Millisecond)
 	cfg.CountTimeout = cmp.Or(cfg.CountTimeout, 250*time.Millisecond)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
 	if cfg.Traces == nil {
 		cfg.Traces = noop.NewTracerProvider()
 	}
@@ -176,11 +185,15 @@ func New(cfg Config, st *store.Store, authenticator *auth.Authenticator, edges *
 	s.echo.Use(s.observe, s.recoverPanics, s.secureHeaders, s.cors, s.deprecated, s.compress, s.awaitEdges, s.withinTime, s.decodeParams,
 		s.admit, s.unchanged, s.selectFields, s.readBody, s.idempotent, s.enterQueue)
 	s.huma = humaecho.New(s.echo, s.openAPI())
+	s.document = sync.OnceValue(s.completeDocument)
 	s.registerDocument()
 	return s, nil
 }
 
-// Handler serves everything under /api.
+// Config returns the settings.
+func (k *Kit) Config() *Config { return &k.cfg }
+
+// Handler serves everything under /api, and /mcp.
 func (k *Kit) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {

@@ -25,6 +25,7 @@ type Limits struct {
 	Analytics    int `env:"RATE_LIMIT_ANALYTICS" envDefault:"60" help:"analytics queries per minute"`
 	Export       int `env:"RATE_LIMIT_EXPORT" envDefault:"10" help:"analytics exports per minute"`
 	Conversions  int `env:"RATE_LIMIT_CONVERSIONS" envDefault:"1000" help:"requests with conversions per minute; each may have 1,000 conversions"`
+	MCP          int `env:"RATE_LIMIT_MCP" envDefault:"300" help:"messages of MCP clients per minute; the endpoints behind their tools have their own limits"`
 	Reset        int `env:"RATE_LIMIT_PASSWORD_RESET" envDefault:"5" help:"password resets by e-mail per minute and address"`
 }
 
@@ -42,17 +43,18 @@ const (
 	LimitExport
 	LimitPasswordReset
 	LimitConversions
+	LimitMCP
 	NoLimit // for cheap requests, such as documents
 )
 
 func (l Limits) all() [NoLimit]int {
 	return [NoLimit]int{l.Default, l.APIKeys, l.Webhooks, l.WebhookRetry, l.Routing, l.Variants, l.Analytics, l.Export, l.Reset,
-		l.Conversions}
+		l.Conversions, l.MCP}
 }
 
 // limitNames are their names in metrics and, in capitals, in settings.
 var limitNames = [NoLimit]string{"default", "api_keys", "webhooks", "webhook_retry", "routing", "variants", "analytics", "export",
-	"password_reset", "conversions"}
+	"password_reset", "conversions", "mcp"}
 
 func (l Limits) validate() (problems []error) {
 	for i, n := range l.all() {

@@ -32,6 +32,9 @@ type RequestLog struct {
 	url    *url.URL
 }
 
+// ID returns the id of the request, under which the audit log and the log have it.
+func (n *RequestLog) ID() string { return n.id }
+
 // clientGone reports whether the caller has disconnected. The request's own context does not tell, because it also ends with
 // its timeout.
 func (n *RequestLog) clientGone() bool { return n.caller != nil && n.caller.Err() != nil }

@@ -89,6 +89,9 @@ func (k *Kit) defaultPermission(e *Endpoint) {
 	}
 }
 
+// Permits reports whether a caller may use an endpoint at all.
+func (k *Kit) Permits(p auth.Principal, e *Endpoint) bool { return k.permit(p, e) == nil }
+
 // permit refuses a caller who may not use an endpoint at all. Whether the caller reaches an object is up to the use
 // case.
 func (k *Kit) permit(p auth.Principal, e *Endpoint) error {

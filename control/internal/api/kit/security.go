@@ -79,6 +79,13 @@ func originOf(u *url.URL) string {
 	return scheme + "://" + host
 }
 
+// AllowsOrigin reports whether a page of an origin may call the API: our own page, or one of a listed origin. Unlike checkOrigin, it does
+// not trust the host that the browser called, which an attacker chooses by DNS rebinding.
+func (k *Kit) AllowsOrigin(origin string) bool {
+	origin = strings.ToLower(origin)
+	return origin == k.origin || k.origins[origin]
+}
+
 // checkOrigin prevents cross-site request forgery. It refuses a request that is authenticated only by a cookie and may change
 // something, unless our own page or a page of a listed origin sent it. Other sites can make a browser send cookies, but
 // they cannot choose these headers.
