@@ -1,6 +1,6 @@
 // Package clients_test generates clients from the OpenAPI document that a standalone serves, with generators of other makers and
 // their default settings. It compiles each client, and drives a session with it against that standalone. Linters of other makers
-// check the document. Everything is generated into folders of the tests.
+// check the document. Everything is generated into folders of the tests. With our own client, it calls every operation.
 package clients_test
 
 import (
@@ -83,12 +83,7 @@ type installation struct {
 
 func start(t *testing.T) *installation {
 	t.Helper()
-	program, err := testkit.Release("standalone")
-	testkit.Must(t, err)
-	dir, addr, ops := t.TempDir(), testkit.FreeAddr(t), testkit.FreeAddr(t)
-	in := &installation{
-		dir: dir, document: filepath.Join(dir, "openapi.json"), base: "http://" + addr, web: testkit.Source(t, "deploy/dev/web"),
-	}
+	in := standalone(t)
 	parts := exec.Command(testkit.Source(t, "test/clients/parts"), "folder")
 	var problem testkit.Buffer
 	parts.Stderr = &problem
@@ -97,7 +92,18 @@ func start(t *testing.T) *installation {
 		t.Fatalf("the linters and generators cannot be installed: %v\n%s", err, problem.String())
 	}
 	in.tools = strings.TrimSpace(string(folder))
+	return in
+}
 
+// standalone starts a standalone with additional NAME=value settings.
+func standalone(t *testing.T, env ...string) *installation {
+	t.Helper()
+	program, err := testkit.Release("standalone")
+	testkit.Must(t, err)
+	dir, addr, ops := t.TempDir(), testkit.FreeAddr(t), testkit.FreeAddr(t)
+	in := &installation{
+		dir: dir, document: filepath.Join(dir, "openapi.json"), base: "http://" + addr, web: testkit.Source(t, "deploy/dev/web"),
+	}
 	cmd := exec.Command(program)
 	output := &testkit.Buffer{}
 	cmd.Stdout, cmd.Stderr = output, output
@@ -105,6 +111,7 @@ func start(t *testing.T) *installation {
 	// With the same BASE_URL each time, the document and the clients are the same, and the build cache has them.
 	cmd.Env = append(os.Environ(), "BASE_URL=http://sho.example", "LISTEN_ADDR="+addr, "OPS_ADDR="+ops,
 		"DATA_DIR="+dir+"/data", "ADMIN_PASSWORD="+adminPassword, "RATE_LIMIT_DEFAULT=0")
+	cmd.Env = append(cmd.Env, env...)
 	testkit.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()

@@ -24,6 +24,7 @@ require (
 	github.com/oasdiff/yaml v0.1.1 // indirect
 	github.com/oasdiff/yaml3 v0.0.14 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.2 // indirect
+	github.com/shortline/shortline/client v0.0.0-00010101000000-000000000000
 	github.com/speakeasy-api/jsonpath v0.6.3 // indirect
 	github.com/speakeasy-api/openapi v1.24.0 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
@@ -41,3 +42,5 @@ require (
 )
 
 replace github.com/shortline/shortline/shared => ../../shared
+
+replace github.com/shortline/shortline/client => ../../client

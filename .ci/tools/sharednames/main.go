@@ -34,6 +34,10 @@ var conventions = map[string]string{
 	"Unwrap":  "Go's errors.Unwrap",
 	"String":  "Go's fmt.Stringer",
 	"Close":   "Go's io.Closer",
+
+	"MarshalJSON":   "Go's json.Marshaler",
+	"UnmarshalJSON": "Go's json.Unmarshaler",
+
 	"Read":    "Go's io.Reader",
 	"Write":   "Go's io.Writer",
 	"Accept":  "Go's net.Listener",
@@ -72,12 +76,15 @@ func check(root string) error {
 		if !product(name) {
 			continue
 		}
-		file, err := parser.ParseFile(files, filepath.Join(root, name), nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(files, filepath.Join(root, name), nil, parser.SkipObjectResolution|parser.ParseComments)
 		if os.IsNotExist(err) {
 			continue // deleted, but not yet for git
 		}
 		if err != nil {
 			return err
+		}
+		if ast.IsGenerated(file) {
+			continue // its names come from what it was generated from
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// naming has the lines of names.txt.
+type naming struct {
+	group, op, typ, hand, enum, params, body map[string]string
+	rank                                     map[string]int // the order of the groups
+}
+
+func (g *generator) readNames(text string) error {
+	kinds := map[string]map[string]string{}
+	for _, kind := range []string{"group", "op", "type", "hand", "enum", "params", "body"} {
+		kinds[kind] = map[string]string{}
+	}
+	g.naming = naming{
+		kinds["group"], kinds["op"], kinds["type"], kinds["hand"], kinds["enum"], kinds["params"], kinds["body"], map[string]int{},
+	}
+	lines := bufio.NewScanner(strings.NewReader(text))
+	for lines.Scan() {
+		words := strings.Fields(lines.Text())
+		if len(words) == 0 || words[0] == "#" {
+			continue
+		}
+		if len(words) != 3 || kinds[words[0]] == nil {
+			return fmt.Errorf("names.txt: cannot read %q", lines.Text())
+		}
+		kinds[words[0]][words[1]] = words[2]
+		if words[0] == "group" && g.naming.rank[words[2]] == 0 {
+			g.naming.rank[words[2]] = len(g.naming.rank) + 1
+		}
+	}
+	return lines.Err()
+}
+
+// initialisms are written in capitals in Go.
+var initialisms = map[string]string{
+	"url": "URL", "urls": "URLs", "id": "ID", "ids": "IDs", "utm": "UTM", "ip": "IP", "ips": "IPs", "api": "API", "og": "OG", "oidc": "OIDC",
+	"sso": "SSO", "ab": "AB", "hsts": "HSTS", "qr": "QR", "totp": "TOTP", "rp": "RP", "os": "OS", "https": "HTTPS", "json": "JSON",
+	"csv": "CSV", "tls": "TLS", "dns": "DNS", "txt": "TXT", "acme": "ACME", "aaaa": "AAAA", "cname": "CNAME", "oauth": "OAuth", "ios": "IOS",
+	"svg": "SVG", "png": "PNG", "pdf": "PDF", "requires2fa": "Requires2FA", "utf8": "UTF8", "iss": "Iss",
+}
+
+// exported returns the name of a Go identifier for a name such as originalUrl, URL_CREATED or utm_source.
+func exported(name string) string {
+	var out strings.Builder
+	for _, word := range words(name) {
+		if known := initialisms[strings.ToLower(word)]; known != "" {
+			out.WriteString(known)
+			continue
+		}
+		out.WriteString(strings.ToUpper(word[:1]))
+		out.WriteString(strings.ToLower(word[1:]))
+	}
+	return out.String()
+}
+
+// words divides a name at punctuation and where its case changes.
+func words(name string) (out []string) {
+	var word []rune
+	end := func() {
+		if len(word) > 0 {
+			out, word = append(out, string(word)), nil
+		}
+	}
+	runes := []rune(strings.ReplaceAll(name, "URLs", "Urls"))
+	for i, r := range runes {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			end()
+			continue
+		case unicode.IsUpper(r) && i > 0 && unicode.IsLower(runes[i-1]):
+			end()
+		case unicode.IsUpper(r) && i > 0 && unicode.IsUpper(runes[i-1]) && i+1 < len(runes) && unicode.IsLower(runes[i+1]) && len(word) > 1:
+			end()
+		}
+		word = append(word, r)
+	}
+	end()
+	return out
+}
+
+// unexported returns the name of a variable, such as id or ruleID.
+func unexported(name string) string {
+	parts := words(name)
+	out := strings.ToLower(parts[0])
+	for _, part := range parts[1:] {
+		out += exported(part)
+	}
+	return out
+}
+
+// typeName returns the name of the Go type of a schema.
+func (g *generator) typeName(schema string) string {
+	if name := g.naming.hand[schema]; name != "" {
+		return name
+	}
+	if name := g.naming.typ[schema]; name != "" {
+		return name
+	}
+	name := strings.TrimSuffix(strings.TrimSuffix(schema, "InBody"), "Request")
+	name = strings.TrimSuffix(name, "Struct")
+	if strings.HasPrefix(schema, "Url") && strings.HasSuffix(schema, "Event") {
+		return "Link" + strings.TrimPrefix(name, "Url")
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(name, "URLs", "Links"), "URL", "Link")
+}
+
+// comment returns a comment without an indent, or nothing for an empty text.
+func comment(text string) string {
+	out := &strings.Builder{}
+	if text != "" {
+		wrap(out, "", text)
+	}
+	return out.String()
+}
+
+// wrap writes a comment, divided into lines of at most 120 columns.
+func wrap(out *strings.Builder, indent, text string) {
+	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		if i > 0 {
+			out.WriteString(indent + "//\n")
+		}
+		line := ""
+		for _, word := range strings.Fields(paragraph) {
+			if line != "" && len(line)+len(word)+len(indent)*4+4 > 120 {
+				out.WriteString(indent + "//" + line + "\n")
+				line = ""
+			}
+			line += " " + word
+		}
+		out.WriteString(indent + "//" + line + "\n")
+	}
+}

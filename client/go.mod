@@ -1,0 +1,3 @@
+module github.com/shortline/shortline/client
+
+go 1.26.0
