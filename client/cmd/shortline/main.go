@@ -28,7 +28,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-ctx.Done()
-		stop() // a second Ctrl-C ends the program at once
+		time.Sleep(time.Second) // one Ctrl-C can arrive as several signals
+		stop()                  // a later one ends the program at once
 	}()
 	width, _, err := term.GetSize(int(os.Stdout.Fd()))
 	if err != nil {

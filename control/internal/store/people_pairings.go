@@ -24,8 +24,8 @@ func scanPairing(row interface{ Scan(...any) error }) (p Pairing, err error) {
 }
 
 // InsertPairing stores a program that waits.
-func (c Conn) InsertPairing(ctx context.Context, p Pairing) error {
-	return c.Do(ctx, `INSERT INTO pairings (hash, code, name, ip, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
+func (tx *Tx) InsertPairing(ctx context.Context, p Pairing) error {
+	return tx.Do(ctx, `INSERT INTO pairings (hash, code, name, ip, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
 		p.Hash, p.Code, p.Name, p.IP, p.CreatedAt, p.ExpiresAt)
 }
 
@@ -40,12 +40,12 @@ func (c Conn) PairingByHash(ctx context.Context, hash string, now int64) (Pairin
 }
 
 // AnswerPairing stores what a user has decided, and reports whether the program still waited for it.
-func (c Conn) AnswerPairing(ctx context.Context, p Pairing, now int64) (bool, error) {
-	return c.Changes(ctx, `UPDATE pairings SET status = ?, user_id = ?, workspace_id = ?, key = ?
+func (tx *Tx) AnswerPairing(ctx context.Context, p Pairing, now int64) (bool, error) {
+	return tx.Changes(ctx, `UPDATE pairings SET status = ?, user_id = ?, workspace_id = ?, key = ?
 		WHERE code = ? AND status = 'PENDING' AND expires_at > ?`, p.Status, p.UserID, p.Workspace, p.Key, p.Code, now)
 }
 
 // TakePairing removes a program that was confirmed, and reports whether it existed. Only one of two concurrent calls returns true.
-func (c Conn) TakePairing(ctx context.Context, hash string, now int64) (bool, error) {
-	return c.Changes(ctx, `DELETE FROM pairings WHERE hash = ? AND status = 'APPROVED' AND expires_at > ?`, hash, now)
+func (tx *Tx) TakePairing(ctx context.Context, hash string, now int64) (bool, error) {
+	return tx.Changes(ctx, `DELETE FROM pairings WHERE hash = ? AND status = 'APPROVED' AND expires_at > ?`, hash, now)
 }

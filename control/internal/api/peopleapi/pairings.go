@@ -38,7 +38,7 @@ type WaitingProgram struct {
 type RedeemedPairing struct {
 	Status string  `json:"status" enum:"PENDING,APPROVED,REFUSED"`
 	Key    *string `json:"key" nullable:"true" doc:"The API key, shown only in this response. Null unless the status is APPROVED."`
-	APIKey *APIKey `json:"apiKey" nullable:"true" doc:"Null unless the status is APPROVED."`
+	APIKey *APIKey `json:"apiKey" doc:"Null unless the status is APPROVED."`
 }
 
 var pairingResource = kit.Resource{

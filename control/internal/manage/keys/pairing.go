@@ -61,8 +61,10 @@ func (s *Service) BeginPairing(ctx context.Context, name, ip string) (Pairing, e
 		DeviceCode: base64.RawURLEncoding.EncodeToString(random[:]), UserCode: newUserCode(), Name: name, IP: ip,
 		CreatedAt: now, ExpiresAt: now + PairingLife.Milliseconds(),
 	}
-	err := s.store.InsertPairing(ctx, store.Pairing{
-		Hash: auth.Digest(p.DeviceCode), Code: p.UserCode, Name: p.Name, IP: p.IP, CreatedAt: p.CreatedAt, ExpiresAt: p.ExpiresAt,
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		return tx.InsertPairing(ctx, store.Pairing{
+			Hash: auth.Digest(p.DeviceCode), Code: p.UserCode, Name: p.Name, IP: p.IP, CreatedAt: p.CreatedAt, ExpiresAt: p.ExpiresAt,
+		})
 	})
 	if err != nil {
 		return Pairing{}, fmt.Errorf("insert a pairing: %w", err)

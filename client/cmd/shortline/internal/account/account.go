@@ -49,6 +49,9 @@ func Logout(a *app.App) *cobra.Command {
 	return cmd
 }
 
+// prefix is how many characters of a key show that its deletion is meant.
+const prefix = 10
+
 // end deletes the key of a profile on the server. A key that the server does not know any more needs no deletion.
 func end(cmd *cobra.Command, a *app.App, name string) error {
 	store, err := a.Profiles()
@@ -63,7 +66,7 @@ func end(cmd *cobra.Command, a *app.App, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.Send(cmd.Context(), http.MethodDelete, "/api/auth/key", nil)
+	_, err = r.Send(cmd.Context(), http.MethodPost, "/api/auth/key/revoke", map[string]any{"prefix": key[:min(len(key), prefix)]})
 	if remote.Is(err, http.StatusUnauthorized) {
 		return nil
 	}

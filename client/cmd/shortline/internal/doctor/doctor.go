@@ -171,11 +171,14 @@ func (e *examination) show() error {
 			bad++
 		}
 	}
-	err = e.app.Print(output.View{Raw: raw, Rows: rows, Columns: []output.Column{
-		{Head: "CHECK", Field: "check", Least: 10},
-		{Head: "STATUS", Field: "status", Paint: paint},
-		{Head: "DETAIL", Field: "detail", Least: 20},
-		{Head: "WHAT TO DO", Field: "fix", Least: 12, Rank: 1},
+	columns := []output.Column{{Field: "check"}, {Field: "status"}, {Field: "detail"}, {Field: "fix"}}
+	err = e.app.Print(output.View{Raw: raw, Rows: rows, Columns: columns, Draw: func(p *output.Page) {
+		for _, one := range rows {
+			p.Entry(fmt.Sprintf("%-7s", one.Text("status")), paint(one), one.Text("check")+": "+one.Text("detail"))
+			if fix := one.Text("fix"); fix != "" {
+				p.Entry("       ", output.Plain, "→ "+fix)
+			}
+		}
 	}})
 	if err == nil && bad > 0 {
 		err = &app.Exit{Code: app.CodeError, Err: fmt.Errorf("%d problems", bad), Said: true}

@@ -1,11 +1,13 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,31 +102,42 @@ func (e *examination) resolve(ctx context.Context, host string) error {
 	return err
 }
 
+// catchUp is the time in which an edge must have the changes that it did not have at first.
+const catchUp = 2 * time.Second
+
+func (e *examination) readEdges(ctx context.Context) ([]output.Row, error) {
+	raw, err := e.remote.Get(ctx, "/api/edges", nil)
+	if err != nil {
+		return nil, err
+	}
+	row, err := output.Decode[output.Row](raw)
+	return row.Rows("edges"), err
+}
+
 // edges checks whether all edges live and have the present links. Only administrators may see them.
 func (e *examination) edges(ctx context.Context) {
-	raw, err := e.remote.Get(ctx, "/api/edges", nil)
+	edges, err := e.readEdges(ctx)
+	if err == nil && slices.ContainsFunc(edges, func(one output.Row) bool { return one.Int("lag") > 0 }) {
+		if err = e.app.Wait(ctx, catchUp); err == nil { // changes are on their way all the time
+			edges, err = e.readEdges(ctx)
+		}
+	}
 	if err != nil {
 		e.failed("edges", err)
 		return
 	}
-	row, err := output.Decode[output.Row](raw)
-	if err != nil {
-		e.add("edges", problem, err.Error(), "")
-		return
-	}
-	edges := row.Rows("edges")
 	if len(edges) == 0 {
 		e.add("edges", problem, "no edge has reported", "start an edge, or see whether EDGE_TOKEN is right")
 	}
 	for _, one := range edges {
-		check := "edge " + one.Text("name")
+		check := "edge " + cmp.Or(one.Text("name"), one.Text("id"))
 		switch {
 		case !one.Bool("isAlive"):
 			e.add(check, problem, "silent since "+output.Moment(one.Text("lastSeenAt")), "is it running, and can it reach the control plane?")
 		case one.Text("refused") != "":
 			e.add(check, problem, "it refuses what the control plane sends: "+one.Text("refused"), "see docs/operators/troubleshooting.md")
 		case one.Int("lag") > 0:
-			e.add(check, warning, fmt.Sprintf("%s changes behind", output.Number(one.Int("lag"))), "this should pass within seconds")
+			e.add(check, warning, fmt.Sprintf("%s changes behind", output.Number(one.Int("lag"))), "can it reach the control plane, and is its disk full?")
 		case one.Int("setAsideCount") > 0:
 			e.add(check, problem, fmt.Sprintf("%d links cannot be served", one.Int("setAsideCount")), "shortline api GET /api/edges")
 		case one.Int("spool.dropped") > 0:

@@ -46,6 +46,38 @@ func (g *Page) Styled(s Style, format string, args ...any) {
 	g.text.WriteString(text + "\n")
 }
 
+// Entry writes a mark and a text beside it, which continues on further lines if the terminal is narrow.
+func (g *Page) Entry(mark string, style Style, text string) {
+	indent := widthOf(mark) + gap
+	lines := wrap(Clean(text), g.p.Width-indent)
+	if g.p.Colours {
+		mark = style.Paint(mark)
+	}
+	for i, one := range lines {
+		if i == 0 {
+			g.text.WriteString(mark + strings.Repeat(" ", gap) + one + "\n")
+		} else {
+			g.text.WriteString(strings.Repeat(" ", indent) + one + "\n")
+		}
+	}
+}
+
+// wrap divides a text at spaces into lines of at most width columns; 0 or less means any width. A longer word stays whole.
+func wrap(text string, width int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case line == "":
+			line = word
+		case width > 0 && widthOf(line)+1+widthOf(word) > width:
+			lines, line = append(lines, line), word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
+}
+
 // Fact is a line of a record.
 type Fact struct {
 	Name, Value string

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/itchyny/gojq"
 )
@@ -164,7 +165,12 @@ func record(columns []Column, r Row) []string {
 // cell writes a value for CSV. As in the exports of the server, a text that a spreadsheet would take for a formula gets an
 // apostrophe.
 func cell(v any) string {
-	text := textOf(v)
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' { // an escape sequence could change a terminal
+			return unicode.ReplacementChar
+		}
+		return r
+	}, textOf(v))
 	if _, isText := v.(string); isText && text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text
 	}

@@ -115,6 +115,9 @@ func (f flags) query() (url.Values, error) {
 		return nil, app.Usage("--by must be one of %s, not %q%s", strings.Join(breakdownNames(), ", "), f.by, refs.Like(f.by, breakdownNames()))
 	}
 	q.Set("limit", strconv.Itoa(f.top))
+	if f.interval == "" && f.from == "" { // at most 31 bars
+		f.interval = map[string]string{"90d": "week", "365d": "month"}[f.period]
+	}
 	for name, value := range map[string]string{"timezone": f.timezone, "interval": f.interval, "compare": f.compare, "goal": f.goal} {
 		if value != "" {
 			q.Set(name, value)
@@ -178,7 +181,7 @@ func draw(p *output.Page, title string, f flags, row output.Row) {
 	}
 	p.Facts(facts...)
 	if f.by == "" {
-		if days := row.Rows("timeSeries"); len(days) > 0 {
+		if days := row.Rows("timeSeries"); len(days) > 0 && row.Int("totalClicks") > 0 {
 			p.Title("Clicks by %s", f.unit())
 			p.Bars(chart(days, "date", "clicks", ""))
 		}
@@ -249,6 +252,10 @@ func (f flags) unit() string {
 		return "minute"
 	case f.from == "" && f.period == "24h":
 		return "hour"
+	case f.from == "" && f.period == "90d":
+		return "week"
+	case f.from == "" && f.period == "365d":
+		return "month"
 	}
 	return "day"
 }

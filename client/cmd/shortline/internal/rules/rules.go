@@ -46,7 +46,7 @@ func Sentence(conditions any) string {
 		items = row.Rows("items")
 	}
 	if len(items) == 0 && row.Text("type") != "" {
-		return strings.TrimSpace(fmt.Sprintf("%s %s %s", row.Text("type"), row.Text("operator"), row.Text("value")))
+		return strings.TrimSpace(fmt.Sprintf("%s %s %s", row.Text("type"), row.Text("operator"), value(row)))
 	}
 	operator := row.Text("operator")
 	if operator == "" {
@@ -61,6 +61,19 @@ func Sentence(conditions any) string {
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, " "+strings.ToLower(operator)+" ")
+}
+
+// value writes the value of a condition. A value with parts has a range of times, or the name of a parameter.
+func value(row output.Row) string {
+	switch {
+	case row.Text("value.end") != "":
+		return row.Text("value.start") + " and " + row.Text("value.end")
+	case row.Text("value.start") != "":
+		return row.Text("value.start")
+	case row.Text("value.name") != "":
+		return row.Text("value.name") + "=" + row.Text("value.value")
+	}
+	return row.Text("value")
 }
 
 func get(a *app.App) *cobra.Command {
