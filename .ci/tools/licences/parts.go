@@ -154,7 +154,7 @@ func (p *part) read(dir string) error {
 	return nil
 }
 
-var notLetters = regexp.MustCompile(`[\s*#/;]+`)
+var notLetters = regexp.MustCompile(`[\s*#/;>]+`)
 
 // recognise returns the licences of a text. It returns none if the text contains a refused licence or no known one.
 func recognise(text string) (found []string) {

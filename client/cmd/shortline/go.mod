@@ -6,8 +6,8 @@ require (
 	github.com/itchyny/gojq v0.12.20
 	github.com/spf13/cobra v1.10.2
 	github.com/zalando/go-keyring v0.2.8
-	go.yaml.in/yaml/v3 v3.0.6
-	golang.org/x/text v0.44.0
+	go.yaml.in/yaml/v3 v3.0.5
+	golang.org/x/text v0.43.0
 )
 
 require (
@@ -17,13 +17,13 @@ require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/itchyny/timefmt-go v0.1.9 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
-	golang.org/x/sys v0.50.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
 )
 
 require (
 	github.com/shortline/shortline/client v0.0.0
 	github.com/spf13/pflag v1.0.9
-	golang.org/x/term v0.48.0
+	golang.org/x/term v0.47.0
 )
 
 replace github.com/shortline/shortline/client => ../..

@@ -40,8 +40,7 @@ func TestPairing_gives_a_program_the_key_that_its_user_confirms(t *testing.T) {
 	r := w.redeem(device).want(200).shows("status", "APPROVED", "apiKey.name", "laptop", "apiKey.scopes.0", "links:read")
 	key := with("X-API-Key", r.str("key"))
 	w.do("GET", "/api/auth/me", "", key).want(200)
-	w.do("GET", "/api/urls", "", key).want(200)
-	w.do("POST", "/api/tags", `{"name":"x"}`, key).want(403)
+	w.do("GET", "/api/api-keys", "", key).want(403)
 	// Each code works once.
 	w.redeem(device).want(404)
 	w.do("GET", "/api/auth/pairings?code="+code, "", as(w.ann)).want(404)

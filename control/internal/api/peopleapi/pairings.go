@@ -74,6 +74,7 @@ func (s *server) registerPairings() {
 	approve.SessionOnly, approve.Status, approve.Role, approve.Limit = true, http.StatusNoContent, auth.WorkspaceAdmin, kit.LimitAPIKeys
 	kit.Handle(s.Kit, approve, s.approvePairing)
 	refuse := declare(http.MethodPost, "/refuse", "refusePairing", "Give a waiting program no API key").
+		About("The program learns that it was refused when it asks the next time.").
 		Example(`{"code":"WDJB-MJHT"}`).Fails(http.StatusNotFound)
 	refuse.SessionOnly, refuse.Status = true, http.StatusNoContent
 	kit.Handle(s.Kit, refuse, s.refusePairing)

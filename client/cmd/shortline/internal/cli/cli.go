@@ -73,7 +73,7 @@ func Root(a *app.App) *cobra.Command {
 // flagError says which flag was meant.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) {
+	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
 		var known []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if !f.Hidden {
@@ -92,7 +92,7 @@ var usageErrors = []string{"accepts ", "requires at least", "required flag", "if
 func Run(ctx context.Context, system app.System, args []string) int {
 	a := &app.App{System: system}
 	root := Root(a)
-	root.SetArgs(args)
+	root.SetArgs(append([]string{}, args...)) // cobra reads os.Args instead of nil
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
