@@ -31,7 +31,8 @@ func (tx *Tx) InsertPairing(ctx context.Context, p Pairing) error {
 
 // PendingPairing finds a program that waits for its code to be confirmed and has not expired by now.
 func (c Conn) PendingPairing(ctx context.Context, code string, now int64) (Pairing, error) {
-	return scanPairing(c.Row(ctx, `SELECT `+pairingColumns+` FROM pairings WHERE code = ? AND status = 'PENDING' AND expires_at > ?`, code, now))
+	return scanPairing(c.Row(ctx, `SELECT `+pairingColumns+` FROM pairings WHERE code = ? AND status = 'PENDING' AND expires_at > ?`,
+		code, now))
 }
 
 // PairingByHash finds a program by its device code, if it has not expired by now.

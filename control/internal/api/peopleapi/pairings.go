@@ -59,11 +59,13 @@ func (s *server) registerPairings() {
 	redeem := declare(http.MethodPost, "/redeem", "redeemPairing", "Get the API key that a user has confirmed").
 		About("404 if the code is unknown, has expired, or was redeemed. The key is made with this request: 403 or 409 if its user may not "+
 			"have one any more.").
-		Example(`{"deviceCode":"nqcKzCzYvJpVtb3m6bZ9yZ2GmK1G9a6y2u2w0g4tVQk"}`).Fails(http.StatusNotFound, http.StatusConflict, http.StatusForbidden)
+		Example(`{"deviceCode":"nqcKzCzYvJpVtb3m6bZ9yZ2GmK1G9a6y2u2w0g4tVQk"}`).
+		Fails(http.StatusNotFound, http.StatusConflict, http.StatusForbidden)
 	redeem.Need, redeem.Status = kit.Public, http.StatusOK
 	kit.Handle(s.Kit, redeem, s.redeemPairing)
 	look := declare(http.MethodGet, "", "getPairing", "Get the program that waits with a code").
-		About("What the page shows before a user confirms. 404 if the code is wrong, was answered, or has expired.").Fails(http.StatusNotFound)
+		About("What the page shows before a user confirms. 404 if the code is wrong, was answered, or has expired.").
+		Fails(http.StatusNotFound)
 	look.SessionOnly = true
 	kit.Handle(s.Kit, look, s.getPairing)
 	approve := declare(http.MethodPost, "/approve", "approvePairing", "Give a waiting program an API key").
@@ -99,8 +101,8 @@ func (s *server) beginPairing(ctx context.Context, in *beginPairingIn) (*kit.Bod
 		return nil, err
 	}
 	return kit.NewBody(Pairing{
-		DeviceCode: p.DeviceCode, UserCode: p.UserCode, URL: s.ConsoleAddress() + PairingPath + "?code=" + p.UserCode, Interval: pairingInterval,
-		ExpiresAt: kit.Time(p.ExpiresAt),
+		DeviceCode: p.DeviceCode, UserCode: p.UserCode, URL: s.ConsoleAddress() + PairingPath + "?code=" + p.UserCode,
+		Interval: pairingInterval, ExpiresAt: kit.Time(p.ExpiresAt),
 	}), nil
 }
 

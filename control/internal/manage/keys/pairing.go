@@ -128,12 +128,13 @@ func (s *Service) ApprovePairing(ctx context.Context, p auth.Principal, code str
 		return fmt.Errorf("encode a key: %w", err)
 	}
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
-		if err := s.mayHave(ctx, tx, p.UserID, p.Workspace.ID); err != nil {
-			return err
-		}
-		return answerPairing(ctx, tx, store.Pairing{
+		err := answerPairing(ctx, tx, store.Pairing{
 			Code: userCode(code), Status: PairingApproved, UserID: p.UserID, Workspace: p.Workspace.ID, Key: string(text),
 		})
+		if err != nil {
+			return err
+		}
+		return s.mayHave(ctx, tx, p.UserID, p.Workspace.ID)
 	})
 }
 

@@ -159,7 +159,8 @@ func listProfiles(a *app.App) *cobra.Command {
 			for _, name := range store.Names() {
 				p, _ := store.Get(name)
 				rows = append(rows, output.Row{
-					"current": name == store.Current(), "name": name, "url": p.URL, "email": p.Email, "workspace": p.Workspace, "keyIn": p.KeyIn,
+					"current": name == store.Current(), "name": name, "url": p.URL, "email": p.Email, "workspace": p.Workspace,
+					"keyIn": p.KeyIn,
 				})
 			}
 			raw, err := json.Marshal(rows)
@@ -172,17 +173,21 @@ func listProfiles(a *app.App) *cobra.Command {
 				}
 				return ""
 			}
-			return a.Print(output.View{Raw: raw, Rows: rows, Empty: "There are no profiles; run: shortline login --url ADDRESS", Columns: []output.Column{
+			columns := []output.Column{
 				{Head: "", Field: "current", Show: mark}, {Head: "PROFILE", Field: "name"}, {Head: "SHORTLINE", Field: "url", Least: 16},
-				{Head: "USER", Field: "email", Least: 10, Rank: 1}, {Head: "WORKSPACE", Field: "workspace", Rank: 2}, {Head: "KEY IN", Field: "keyIn"},
-			}})
+				{Head: "USER", Field: "email", Least: 10, Rank: 1}, {Head: "WORKSPACE", Field: "workspace", Rank: 2},
+				{Head: "KEY IN", Field: "keyIn"},
+			}
+			const empty = "There are no profiles; run: shortline login --url ADDRESS"
+			return a.Print(output.View{Raw: raw, Rows: rows, Empty: empty, Columns: columns})
 		},
 	}
 }
 
 func use(a *app.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "use PROFILE", Short: "Choose the profile that commands use", Args: cobra.ExactArgs(1), ValidArgsFunction: complete(a),
+		Use: "use PROFILE", Short: "Choose the profile that commands use", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: complete(a),
 		RunE: func(_ *cobra.Command, args []string) error {
 			store, err := a.Profiles()
 			if err != nil {

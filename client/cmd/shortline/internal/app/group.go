@@ -58,7 +58,9 @@ func (f *ListFlags) Most() (int, error) {
 }
 
 // ShowList reads a list and prints it.
-func (a *App) ShowList(cmd *cobra.Command, f *ListFlags, path string, query map[string][]string, columns []output.Column, empty string) error {
+func (a *App) ShowList(
+	cmd *cobra.Command, f *ListFlags, path string, query map[string][]string, columns []output.Column, empty string,
+) error {
 	r, err := a.Remote()
 	if err != nil {
 		return err

@@ -137,7 +137,8 @@ func TestExamples_use_commands_that_exist(t *testing.T) {
 			}
 			for _, word := range rest {
 				name, _, _ := strings.Cut(strings.TrimRight(word, ")'\""), "=")
-				if name, is := strings.CutPrefix(name, "--"); is && got.Flags().Lookup(name) == nil && got.InheritedFlags().Lookup(name) == nil {
+				name, is := strings.CutPrefix(name, "--")
+				if is && got.Flags().Lookup(name) == nil && got.InheritedFlags().Lookup(name) == nil {
 					t.Errorf("%s: the example %q has an unknown flag %s", cmd.CommandPath(), line, name)
 				}
 			}

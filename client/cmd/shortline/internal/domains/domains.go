@@ -16,7 +16,8 @@ import (
 
 // Command returns the group domains.
 func Command(a *app.App) *cobra.Command {
-	group := app.Group("domains", "List, add, verify and delete custom domains", list(a), get(a), create(a), update(a), verify(a), remove(a))
+	group := app.Group("domains", "List, add, verify and delete custom domains",
+		list(a), get(a), create(a), update(a), verify(a), remove(a))
 	group.Aliases = []string{"domain"}
 	return group
 }
@@ -156,7 +157,8 @@ func (s *settings) body(cmd *cobra.Command) map[string]any {
 func create(a *app.App) *cobra.Command {
 	var s settings
 	cmd := &cobra.Command{
-		Use: "add HOST", Aliases: []string{"create", "new"}, Short: "Add a domain, and show the DNS records that it needs", Args: cobra.ExactArgs(1),
+		Use: "add HOST", Aliases: []string{"create", "new"}, Short: "Add a domain, and show the DNS records that it needs",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body := s.body(cmd)
 			body["hostname"] = args[0]

@@ -155,7 +155,8 @@ func restore(a *app.App) *cobra.Command {
 	var slug, domain string
 	cmd := &cobra.Command{
 		Use: "restore LINK", Short: "Restore a link from the trash",
-		Long: "Restore a link from the trash. If its slug was taken meanwhile (exit code 5), choose another one with --slug.\n\n" + refs.About,
+		Long: "Restore a link from the trash. If its slug was taken meanwhile (exit code 5), choose another one with --slug.\n\n" +
+			refs.About,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := a.Remote()

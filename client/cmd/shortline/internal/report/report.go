@@ -83,7 +83,8 @@ func Command(a *app.App) *cobra.Command {
 	}
 	cmd.MarkFlagsMutuallyExclusive("period", "from")
 	for flag, values := range map[string][]string{
-		"period": periodNames, "interval": {"minute", "hour", "day", "week", "month"}, "compare": {"previous", "year"}, "by": breakdownNames(),
+		"period": periodNames, "interval": {"minute", "hour", "day", "week", "month"}, "compare": {"previous", "year"},
+		"by": breakdownNames(),
 	} {
 		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 			panic("BUG: " + err.Error())
@@ -112,7 +113,8 @@ func (f flags) query() (url.Values, error) {
 		return nil, app.Usage("--top must be between 1 and 100")
 	}
 	if f.by != "" && !slices.Contains(breakdownNames(), f.by) {
-		return nil, app.Usage("--by must be one of %s, not %q%s", strings.Join(breakdownNames(), ", "), f.by, refs.Like(f.by, breakdownNames()))
+		names := breakdownNames()
+		return nil, app.Usage("--by must be one of %s, not %q%s", strings.Join(names, ", "), f.by, refs.Like(f.by, names))
 	}
 	q.Set("limit", strconv.Itoa(f.top))
 	if f.interval == "" && f.from == "" { // at most 31 bars
@@ -170,14 +172,16 @@ func run(cmd *cobra.Command, a *app.App, f flags, args []string) error {
 
 func draw(p *output.Page, title string, f flags, row output.Row) {
 	p.Title("%s, %s", title, f.about())
+	clicks := output.Count("totalClicks")(row) + f.change(row, "overview.totalClicks", "totalClicks")
 	facts := []output.Fact{
-		{Name: "Clicks", Value: output.Count("totalClicks")(row) + f.change(row, "overview.totalClicks", "totalClicks"), Style: output.Bold},
+		{Name: "Clicks", Value: clicks, Style: output.Bold},
 		{Name: "Visitors", Value: about(row) + f.change(row, "overview.uniqueVisitors", "uniqueVisitors")},
 		{Name: "Clicks a day", Value: strconv.FormatFloat(row.Float("overview.averageClicksPerDay"), 'f', 1, 64)},
 		{Name: "Growth", Value: fmt.Sprintf("%+.1f%%", row.Float("overview.growthRate"))},
 	}
 	if f.goal != "" {
-		facts = append(facts, output.Fact{Name: "Conversions", Value: fmt.Sprintf("%s (%.2f%%)", output.Count("overview.conversions")(row), row.Float("overview.conversionRate"))})
+		text := fmt.Sprintf("%s (%.2f%%)", output.Count("overview.conversions")(row), row.Float("overview.conversionRate"))
+		facts = append(facts, output.Fact{Name: "Conversions", Value: text})
 	}
 	p.Facts(facts...)
 	if f.by == "" {

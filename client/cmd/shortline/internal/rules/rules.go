@@ -163,7 +163,8 @@ func test(a *app.App) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use: "test LINK", Short: "Try rules of a file with a simulated visitor, without saving them",
-		Long:    "Try rules of a file with a simulated visitor. Nothing is saved. Without --file, the saved rules are tried.\n\n" + refs.About,
+		Long: "Try rules of a file with a simulated visitor. Nothing is saved. Without --file, the saved rules are tried.\n\n" +
+			refs.About,
 		Example: "  shortline rules test fair --file rules.yaml --country DE --device MOBILE", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body := v.Body(cmd)

@@ -62,8 +62,8 @@ func Man(a *app.App) *cobra.Command {
 			date := time.Unix(0, 0).UTC() // the same pages for the same version
 			root := cmd.Root()
 			root.DisableAutoGenTag = true
-			err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "shortline " + app.Version, Manual: "Shortline", Date: &date}, dir)
-			if err != nil {
+			header := &doc.GenManHeader{Section: "1", Source: "shortline " + app.Version, Manual: "Shortline", Date: &date}
+			if err := doc.GenManTree(root, header, dir); err != nil {
 				return err
 			}
 			pages, err := filepath.Glob(filepath.Join(dir, "shortline*.1"))
@@ -86,7 +86,9 @@ func VersionCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Show the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			raw, err := json.Marshal(map[string]string{"version": app.Version, "os": runtime.GOOS, "arch": runtime.GOARCH, "go": runtime.Version()})
+			raw, err := json.Marshal(map[string]string{
+				"version": app.Version, "os": runtime.GOOS, "arch": runtime.GOARCH, "go": runtime.Version(),
+			})
 			if err != nil {
 				return err
 			}

@@ -109,7 +109,8 @@ func remove(a *app.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.Confirm(yes, "Take the tag %s from %s links?", tag.Row.Text("name"), output.Count("urlCount")(tag.Row)); err != nil {
+			links := output.Count("urlCount")(tag.Row)
+			if err := a.Confirm(yes, "Take the tag %s from %s links?", tag.Row.Text("name"), links); err != nil {
 				return err
 			}
 			if _, err := r.Send(cmd.Context(), http.MethodDelete, remote.Path("api", "tags", tag.ID), nil); err != nil {

@@ -43,7 +43,8 @@ func Command(a *app.App) *cobra.Command {
 	var count int
 	cmd := &cobra.Command{
 		Use: "tail [LINK]", Short: "Show clicks as they happen", Args: cobra.MaximumNArgs(1),
-		Long:    "Show the clicks of a link, or of all links, as they are stored, until Ctrl-C. With -o json, each click is a line.\n\n" + refs.About,
+		Long: "Show the clicks of a link, or of all links, as they are stored, until Ctrl-C. With -o json, each click is a line.\n\n" +
+			refs.About,
 		Example: "  shortline tail fair\n  shortline tail --jq 'select(.country == \"DE\") | .shortUrl'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := a.Remote()

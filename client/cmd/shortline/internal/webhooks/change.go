@@ -56,7 +56,8 @@ func create(a *app.App) *cobra.Command {
 		Use: "create URL --event EVENT (--secret-file FILE | --secret-stdin)", Aliases: []string{"new", "add"}, Short: "Create a webhook",
 		Long: "Create a webhook that sends events to URL. The secret that signs deliveries is written to a new file that only you can\n" +
 			"read, or read from standard input. It is never shown.",
-		Example: "  shortline webhooks create https://example.com/hooks --event url.created --secret-file hook.secret", Args: cobra.ExactArgs(1),
+		Example: "  shortline webhooks create https://example.com/hooks --event url.created --secret-file hook.secret",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.address = args[0]
 			if f.name == "" {

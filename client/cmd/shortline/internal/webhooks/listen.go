@@ -34,7 +34,8 @@ func Listen(a *app.App) *cobra.Command {
 	var events []string
 	var secretName string
 	cmd := &cobra.Command{
-		Use: "listen --forward-to URL --event EVENT", Short: "Forward events to your own machine, with valid signatures", Args: cobra.NoArgs,
+		Use: "listen --forward-to URL --event EVENT", Args: cobra.NoArgs,
+		Short: "Forward events to your own machine, with valid signatures",
 		Long: `Forward events to a receiver on your own machine, until Ctrl-C. The requests have the headers and signatures of real deliveries.
 
 The command makes a webhook that leads nowhere (a name under .invalid), reads its log every second, signs each event anew, and deletes
@@ -112,7 +113,8 @@ const every = time.Second
 
 func (l *listener) run(ctx context.Context, events []string) error {
 	body := map[string]any{
-		"name": "shortline listen", "url": "https://" + strings.ToLower(rand.Text()) + ".shortline-listen.invalid/", "events": events, "secret": l.secret,
+		"name": "shortline listen", "url": "https://" + strings.ToLower(rand.Text()) + ".shortline-listen.invalid/", "events": events,
+		"secret": l.secret,
 	}
 	raw, err := l.remote.Send(ctx, http.MethodPost, path, body)
 	if err != nil {
@@ -210,7 +212,8 @@ func (l *listener) forward(ctx context.Context, one delivery) error {
 	default:
 		result = "no answer: " + err.Error()
 	}
-	_, err = fmt.Fprintf(l.app.Out, "%s  %s  %s  %s\n", begun.Local().Format(time.TimeOnly), one.Event, one.DeliveryID, output.Clean(result))
+	at := begun.Local().Format(time.TimeOnly)
+	_, err = fmt.Fprintf(l.app.Out, "%s  %s  %s  %s\n", at, one.Event, one.DeliveryID, output.Clean(result))
 	return err
 }
 
