@@ -58,7 +58,7 @@ func WithHTTPClient(h *http.Client) Option {
 }
 
 // WithRetry says how often requests are repeated. Without it, DefaultRetry applies.
-func WithRetry(r Retry) Option { return func(c *Client) { c.retry = r } }
+func WithRetry(r Retry) Option { return func(c *Client) { c.retry = r.complete() } }
 
 // WithTimeout limits the time of each attempt; the default is one minute, and 0 means no limit. Streams and downloads are limited
 // until their answer begins. To limit a call with its repetitions, use its context.

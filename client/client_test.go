@@ -1,6 +1,8 @@
 package client_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,8 +31,23 @@ type answer struct {
 // script is a server that gives its answers in turn, the last one also to all further requests, and keeps the requests.
 type script struct {
 	*httptest.Server
-	requests []*http.Request
-	bodies   []string
+	mu   sync.Mutex
+	got  []*http.Request
+	text []string
+}
+
+// requests returns the requests so far.
+func (s *script) requests() []*http.Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.got
+}
+
+// bodies returns the bodies of the requests so far.
+func (s *script) bodies() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text
 }
 
 func serve(t *testing.T, answers ...answer) *script {
@@ -37,8 +55,10 @@ func serve(t *testing.T, answers ...answer) *script {
 	s := &script{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		a := answers[min(len(s.requests), len(answers)-1)]
-		s.requests, s.bodies = append(s.requests, r), append(s.bodies, string(body))
+		s.mu.Lock()
+		a := answers[min(len(s.got), len(answers)-1)]
+		s.got, s.text = append(s.got, r.Clone(context.Background())), append(s.text, string(body))
+		s.mu.Unlock()
 		if a.cut {
 			panic(http.ErrAbortHandler)
 		}
@@ -86,7 +106,7 @@ func TestClient_sends_what_its_options_say(t *testing.T) {
 	if _, err := c.Links.Get(t.Context(), "a/b", client.Fields("id", "title"), client.Into(&meta)); err != nil {
 		t.Fatal(err)
 	}
-	r := s.requests[0]
+	r := s.requests()[0]
 	if r.RequestURI != "/api/urls/a%2Fb?fields=id%2Ctitle" || r.Header.Get("Authorization") != "Bearer t" ||
 		r.Header.Get("X-Workspace") != "team" || r.Header.Get("User-Agent") != "mine/2" {
 		t.Errorf("sent %s with %v", r.RequestURI, r.Header)
@@ -94,11 +114,11 @@ func TestClient_sends_what_its_options_say(t *testing.T) {
 	if meta.ETag != `"7"` || meta.Status != 200 || meta.Attempts != 1 {
 		t.Errorf("the answer tells %+v", meta)
 	}
-	if _, err := c.In("other").Links.Get(t.Context(), "1"); err != nil || s.requests[1].Header.Get("X-Workspace") != "other" {
-		t.Errorf("another workspace: %v, %v", err, s.requests[1].Header)
+	if _, err := c.In("other").Links.Get(t.Context(), "1"); err != nil || s.requests()[1].Header.Get("X-Workspace") != "other" {
+		t.Errorf("another workspace: %v, %v", err, s.requests()[1].Header)
 	}
-	if _, err := c.Links.Get(t.Context(), "1", client.InWorkspace("third")); err != nil || s.requests[2].Header.Get("X-Workspace") != "third" {
-		t.Errorf("a third workspace: %v, %v", err, s.requests[2].Header)
+	if _, err := c.Links.Get(t.Context(), "1", client.InWorkspace("third")); err != nil || s.requests()[2].Header.Get("X-Workspace") != "third" {
+		t.Errorf("a third workspace: %v, %v", err, s.requests()[2].Header)
 	}
 }
 
@@ -115,8 +135,8 @@ func TestClient_refuses_addresses_and_ids_that_name_something_else(t *testing.T)
 			t.Errorf("the id %q is accepted", id)
 		}
 	}
-	if len(s.requests) > 0 {
-		t.Errorf("%d requests were sent", len(s.requests))
+	if len(s.requests()) > 0 {
+		t.Errorf("%d requests were sent", len(s.requests()))
 	}
 }
 
@@ -127,19 +147,19 @@ func TestParams_are_encoded_by_their_tags(t *testing.T) {
 	if _, err := c.Links.List(t.Context(), params); err != nil {
 		t.Fatal(err)
 	}
-	if q := s.requests[0].URL.Query().Encode(); q != "limit=5&status=ACTIVE&tag=a&tag=b+c" {
+	if q := s.requests()[0].URL.Query().Encode(); q != "limit=5&status=ACTIVE&tag=a&tag=b+c" {
 		t.Errorf("sent %s", q)
 	}
 	if _, err := c.Reports.Trends(t.Context(), client.TrendsParams{URLIDs: []string{"1", "2"}}); err != nil {
 		t.Fatal(err)
 	}
-	if q := s.requests[1].URL.RawQuery; q != "urlIds=1&urlIds=2" {
+	if q := s.requests()[1].URL.RawQuery; q != "urlIds=1&urlIds=2" {
 		t.Errorf("sent %s", q)
 	}
 	if raw, err := c.Links.QRCode(t.Context(), "1", client.QRCodeParams{Margin: client.Set(0)}); err != nil || raw.Close() != nil {
 		t.Fatal(err)
 	}
-	if q := s.requests[2].URL.RawQuery; q != "margin=0" {
+	if q := s.requests()[2].URL.RawQuery; q != "margin=0" {
 		t.Errorf("sent %s", q)
 	}
 }
@@ -156,7 +176,7 @@ func TestOptional_leaves_out_sets_and_clears(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got map[string]any
-	if err := json.Unmarshal([]byte(s.bodies[0]), &got); err != nil {
+	if err := json.Unmarshal([]byte(s.bodies()[0]), &got); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"expiresAt":"2027-01-02T03:04:05Z","maxClicks":null,"notes":"","tags":["a"],"title":null}`
@@ -178,15 +198,15 @@ func TestFiles_are_streamed(t *testing.T) {
 	if _, err := c.Images.Upload(t.Context(), "1", strings.NewReader("bytes of an image")); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(s.requests[0].Header.Get("Content-Type"), "multipart/form-data; boundary=") ||
-		!strings.Contains(s.bodies[0], `name="file"`) || !strings.Contains(s.bodies[0], "bytes of an image") {
-		t.Errorf("sent %s", s.bodies[0])
+	if !strings.HasPrefix(s.requests()[0].Header.Get("Content-Type"), "multipart/form-data; boundary=") ||
+		!strings.Contains(s.bodies()[0], `name="file"`) || !strings.Contains(s.bodies()[0], "bytes of an image") {
+		t.Errorf("sent %s", s.bodies()[0])
 	}
 	if _, err := c.Imports.Create(t.Context(), strings.NewReader("a,b\n"), client.CreateImportParams{Name: "x"}); err != nil {
 		t.Fatal(err)
 	}
-	if s.requests[1].Header.Get("Content-Type") != "text/csv" || s.bodies[1] != "a,b\n" {
-		t.Errorf("sent %s", s.bodies[1])
+	if s.requests()[1].Header.Get("Content-Type") != "text/csv" || s.bodies()[1] != "a,b\n" {
+		t.Errorf("sent %s", s.bodies()[1])
 	}
 }
 
@@ -207,8 +227,22 @@ func TestRaw_is_what_the_server_sends(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if to.Close() != nil || to.Location() != "https://example.com/" || s.requests[1].URL.Path != "/spring" {
+	if to.Close() != nil || to.Location() != "https://example.com/" || s.requests()[1].URL.Path != "/spring" {
 		t.Errorf("a redirect to %q", to.Location())
+	}
+}
+
+func TestAnswers_are_compressed(t *testing.T) {
+	t.Parallel()
+	text := &bytes.Buffer{}
+	z := gzip.NewWriter(text)
+	if _, err := io.WriteString(z, `{"id":"1"}`); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	c, s, _ := start(t, answer{status: 200, header: map[string]string{"Content-Encoding": "gzip"}, body: text.String()})
+	link, err := c.Links.Get(t.Context(), "1")
+	if err != nil || link.ID != "1" || s.requests()[0].Header.Get("Accept-Encoding") != "gzip" {
+		t.Errorf("got %+v, %v", link, err)
 	}
 }
 
@@ -231,8 +265,8 @@ func TestDo_calls_any_address(t *testing.T) {
 	c, s, _ := start(t, answer{status: 200, body: `{"a":1}`})
 	var out map[string]int
 	err := c.Do(t.Context(), "PATCH", "/api/new", map[string][]string{"q": {"1"}}, map[string]int{"b": 2}, &out)
-	if err != nil || out["a"] != 1 || s.requests[0].RequestURI != "/api/new?q=1" || s.bodies[0] != `{"b":2}` {
-		t.Errorf("got %v, %v; sent %s %s", out, err, s.requests[0].RequestURI, s.bodies[0])
+	if err != nil || out["a"] != 1 || s.requests()[0].RequestURI != "/api/new?q=1" || s.bodies()[0] != `{"b":2}` {
+		t.Errorf("got %v, %v; sent %s %s", out, err, s.requests()[0].RequestURI, s.bodies()[0])
 	}
 }
 
@@ -275,8 +309,8 @@ func TestConditional_requests(t *testing.T) {
 	if !errors.As(err, &failed) || failed.Changed == nil || string(failed.Current) != `{"id":"1"}` {
 		t.Errorf("the error is %+v", failed)
 	}
-	if s.requests[0].Header.Get("If-None-Match") != `"7"` || s.requests[1].Header.Get("If-Match") != `"6"` || len(*waits) > 0 {
-		t.Errorf("sent %v and %v, waited %v", s.requests[0].Header, s.requests[1].Header, *waits)
+	if s.requests()[0].Header.Get("If-None-Match") != `"7"` || s.requests()[1].Header.Get("If-Match") != `"6"` || len(*waits) > 0 {
+		t.Errorf("sent %v and %v, waited %v", s.requests()[0].Header, s.requests()[1].Header, *waits)
 	}
 }
 

@@ -63,8 +63,8 @@ func TestAll_ends(t *testing.T) {
 		for range c.Tags.All(t.Context(), client.SearchParams{}) {
 			break
 		}
-		if len(s.requests) != 1 {
-			t.Errorf("%d requests", len(s.requests))
+		if len(s.requests()) != 1 {
+			t.Errorf("%d requests", len(s.requests()))
 		}
 	})
 	t.Run("after an error", func(t *testing.T) {
@@ -86,14 +86,14 @@ func TestAll_ends(t *testing.T) {
 		for range c.Audit.All(t.Context(), client.ListAuditLogsParams{}) {
 			rows++
 		}
-		if rows != 1 || len(s.requests) != 2 {
-			t.Errorf("%d rows in %d requests", rows, len(s.requests))
+		if rows != 1 || len(s.requests()) != 2 {
+			t.Errorf("%d rows in %d requests", rows, len(s.requests()))
 		}
 	})
 }
 
 func queries(s *script) (out []string) {
-	for _, r := range s.requests {
+	for _, r := range s.requests() {
 		out = append(out, r.URL.Query().Encode())
 	}
 	return out

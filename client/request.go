@@ -78,6 +78,8 @@ type call struct {
 	text   []byte // the body
 	kind   string // its type
 	safe   bool   // whether it can be sent again after it may have taken effect
+
+	uncertain bool // whether a failed attempt may have taken effect
 }
 
 // expand puts the parameters into a path. A parameter that cannot be part of a path makes the path empty.
@@ -87,7 +89,7 @@ func expand(path string, values ...string) string {
 		if v == "" || v == "." || v == ".." {
 			return "" // the path would name something else
 		}
-		// The escape of a brace keeps the next search from finding it.
+		// A brace in the value is escaped, so the next search does not find it.
 		path = path[:from] + url.PathEscape(v) + path[to+1:]
 	}
 	return path

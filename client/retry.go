@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -11,9 +12,10 @@ import (
 	"time"
 )
 
-// Retry says how often a failed request is sent again, and how long the client waits before that.
+// Retry says how often a failed request is sent again, and how long the client waits before that. A field with its zero value counts
+// as that of [DefaultRetry].
 type Retry struct {
-	Attempts int           // at most, with the first one; 1 or less means that nothing is repeated
+	Attempts int           // at most, with the first one; 1 means that nothing is repeated
 	First    time.Duration // before the second attempt; it doubles for each further one
 	Longest  time.Duration // between two attempts without Retry-After
 	// LongestAsked limits Retry-After. If the server asks for a longer wait, the request fails at once.
@@ -30,6 +32,15 @@ var DefaultRetry = Retry{Attempts: 4, First: 500 * time.Millisecond, Longest: 10
 
 // NoRetry sends each request once.
 var NoRetry = Retry{Attempts: 1}
+
+// complete sets the fields that have their zero value.
+func (r Retry) complete() Retry {
+	return Retry{
+		Attempts: cmp.Or(r.Attempts, DefaultRetry.Attempts), First: cmp.Or(r.First, DefaultRetry.First),
+		Longest: cmp.Or(r.Longest, DefaultRetry.Longest), LongestAsked: cmp.Or(r.LongestAsked, DefaultRetry.LongestAsked),
+		Sleep: r.Sleep, Now: r.Now, Jitter: r.Jitter,
+	}
+}
 
 func (r Retry) now() time.Time {
 	if r.Now != nil {
@@ -87,7 +98,7 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// repeatable tells whether an attempt may be sent again after it failed with err.
+// repeatable tells whether an attempt may be sent again after it failed with err, and notes whether it may have taken effect.
 func (in *call) repeatable(err error) bool {
 	if in.file != nil {
 		return false // it was read
@@ -100,14 +111,21 @@ func (in *call) repeatable(err error) bool {
 		if !errors.As(err, &lost) || errors.As(err, &certificate) {
 			return false // it would fail in the same way
 		}
-		return in.safe || errors.As(err, &dial) && dial.Op == "dial" // nothing was sent
+		if errors.As(err, &dial) && dial.Op == "dial" {
+			return true // nothing was sent
+		}
+		in.uncertain = true
+		return in.safe
 	}
 	switch failed.Status {
 	case http.StatusTooManyRequests:
 		return true // it had no effect
 	case http.StatusConflict:
 		return failed.Code == CodeIdempotencyRunning
-	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusBadGateway, http.StatusGatewayTimeout:
+		in.uncertain = true
+		return in.safe
+	case http.StatusServiceUnavailable:
 		return in.safe
 	}
 	return false

@@ -78,12 +78,12 @@ func TestRetry(t *testing.T) {
 			if test.fails == (err == nil) && test.status == 0 || test.status != 0 && !client.HasStatus(err, test.status) {
 				t.Errorf("the error is %v", err)
 			}
-			if keys := keysOf(s.requests); len(keys) > 1 {
+			if keys := keysOf(s.requests()); len(keys) > 1 {
 				t.Errorf("the attempts have different keys: %v", keys)
 			}
-			for _, body := range s.bodies {
-				if body != s.bodies[0] {
-					t.Errorf("the attempts have different bodies: %q", s.bodies)
+			for _, body := range s.bodies() {
+				if body != s.bodies()[0] {
+					t.Errorf("the attempts have different bodies: %q", s.bodies())
 				}
 			}
 		})
@@ -106,7 +106,7 @@ func TestRetry_key_of_the_caller(t *testing.T) {
 	if _, err := c.Tags.Create(t.Context(), client.CreateTag{Name: "a"}, client.IdempotencyKey("mine"), client.Into(&meta)); err != nil {
 		t.Fatal(err)
 	}
-	if keys := keysOf(s.requests); !slices.Equal(keys, []string{"mine"}) || !meta.Replayed || meta.Attempts != 2 {
+	if keys := keysOf(s.requests()); !slices.Equal(keys, []string{"mine"}) || !meta.Replayed || meta.Attempts != 2 {
 		t.Errorf("sent %v, got %+v", keys, meta)
 	}
 }
@@ -118,9 +118,11 @@ func TestRetry_deletion_that_took_effect(t *testing.T) {
 	if err := c.Tags.Delete(t.Context(), "1"); err != nil {
 		t.Errorf("repeated: %v", err)
 	}
-	c, _, _ = start(t, answer{status: 404})
-	if err := c.Tags.Delete(t.Context(), "1"); !client.HasStatus(err, 404) {
-		t.Errorf("not repeated: %v", err)
+	for name, before := range map[string][]answer{"not repeated": nil, "repeated after a refusal": {{status: 429}, busy}} {
+		c, _, _ = start(t, append(before, answer{status: 404})...)
+		if err := c.Tags.Delete(t.Context(), "1"); !client.HasStatus(err, 404) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -143,7 +145,7 @@ func TestRetry_ends_with_the_context(t *testing.T) {
 	over := errors.New("over")
 	r.Jitter = func() float64 { cancel(over); return 0 } // just before the wait
 	_, err := client.New(s.URL, client.WithRetry(r)).Links.Get(ctx, "1")
-	if !errors.Is(err, over) || !client.HasStatus(err, 429) || len(s.requests) != 1 {
-		t.Errorf("the error is %v after %d requests", err, len(s.requests))
+	if !errors.Is(err, over) || !client.HasStatus(err, 429) || len(s.requests()) != 1 {
+		t.Errorf("the error is %v after %d requests", err, len(s.requests()))
 	}
 }

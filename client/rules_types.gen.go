@@ -3,7 +3,6 @@
 package client
 
 import (
-	"encoding/json"
 	"time"
 )
 
@@ -12,10 +11,10 @@ type RoutingTemplates struct {
 }
 
 type RuleTemplate struct {
-	Key         string          `json:"key"`
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Conditions  json.RawMessage `json:"conditions"`
+	Key         string         `json:"key"`
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	Conditions  ConditionGroup `json:"conditions"`
 }
 
 type RoutingRules struct {

@@ -70,9 +70,8 @@ func rows[T any](ctx context.Context, c *Client, in *call, opts []RequestOption)
 
 // none reads an answer without a body.
 func (c *Client) none(ctx context.Context, in *call, opts []RequestOption) error {
-	attempts := 0
-	err := c.send(ctx, in, opts, func(*http.Response) error { return nil }, &attempts)
-	if in.method == http.MethodDelete && attempts > 1 && HasStatus(err, http.StatusNotFound) {
+	err := c.decode(ctx, in, opts, nil)
+	if in.method == http.MethodDelete && in.uncertain && HasStatus(err, http.StatusNotFound) {
 		return nil // an earlier attempt has deleted it, and its answer was lost
 	}
 	return err
@@ -91,7 +90,7 @@ func (c *Client) decode(ctx context.Context, in *call, opts []RequestOption, out
 			return fmt.Errorf("client: %s %s: the answer cannot be read: %w", in.method, in.path, err)
 		}
 		return nil
-	}, new(int))
+	})
 }
 
 // raw returns an answer whose body the caller reads.
@@ -104,20 +103,20 @@ func (c *Client) raw(ctx context.Context, in *call, opts []RequestOption) (*Raw,
 	err := c.send(ctx, in, opts, func(res *http.Response) error {
 		out = &Raw{ReadCloser: res.Body, Status: res.StatusCode, Header: res.Header}
 		return nil
-	}, new(int))
+	})
 	return out, err
 }
 
-// send sends a call until it succeeds, cannot be repeated, or has failed too often. It counts attempts.
-func (c *Client) send(ctx context.Context, in *call, opts []RequestOption, read func(*http.Response) error, attempts *int) error {
+// send sends a call until it succeeds, cannot be repeated, or has failed too often.
+func (c *Client) send(ctx context.Context, in *call, opts []RequestOption, read func(*http.Response) error) error {
 	if in.accept == "" {
 		in.accept = "application/json"
 	}
 	if err := c.prepare(in, opts); err != nil {
 		return err
 	}
-	for *attempts = 1; ; *attempts++ {
-		err := c.attempt(ctx, in, read, *attempts)
+	for attempts := 1; ; attempts++ {
+		err := c.attempt(ctx, in, read, attempts)
 		if err == nil || ctx.Err() != nil || !in.repeatable(err) {
 			return err
 		}
@@ -126,12 +125,12 @@ func (c *Client) send(ctx context.Context, in *call, opts []RequestOption, read 
 		if errors.As(err, &failed) {
 			asked = failed.RetryAfter
 		}
-		wait, again := c.retry.wait(*attempts, asked)
+		wait, again := c.retry.wait(attempts, asked)
 		if !again {
 			return err
 		}
 		if cause := c.retry.sleep(ctx, wait); cause != nil {
-			return errors.Join(cause, err)
+			return fmt.Errorf("%w, after %w", cause, err)
 		}
 	}
 }
@@ -184,7 +183,9 @@ func (c *Client) attempt(ctx context.Context, in *call, read func(*http.Response
 		res.Body = &cancelled{res.Body, cancel}
 		return read(res)
 	default:
-		err = read(res)
+		if err = read(res); err != nil && context.Cause(ctx) == errTimeout {
+			err = fmt.Errorf("%w: %w", errTimeout, err)
+		}
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, longestError)) // a connection can be used again only if it was read
 	_ = res.Body.Close()                                               // nothing is written

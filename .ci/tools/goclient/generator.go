@@ -10,7 +10,8 @@ import (
 // generator collects what the files contain.
 type generator struct {
 	doc    *apiDocument
-	naming naming
+	names  map[string]map[string]string // the lines of names.txt, by their kinds
+	rank   map[string]int               // the order of the groups
 	groups []*group
 	sent   map[string]bool   // schemas that are part of what the client sends
 	got    map[string]bool   // schemas that are part of answers
@@ -49,7 +50,8 @@ type method struct {
 
 func newGenerator(doc *apiDocument) *generator {
 	return &generator{
-		doc: doc, sent: map[string]bool{}, got: map[string]bool{}, done: map[string]bool{}, enums: map[string]*enum{},
+		doc: doc, names: map[string]map[string]string{}, rank: map[string]int{}, sent: map[string]bool{}, got: map[string]bool{},
+		done: map[string]bool{}, enums: map[string]*enum{},
 		sets: map[string]string{}, params: map[string]string{}, told: map[string]string{},
 	}
 }
@@ -73,7 +75,7 @@ func (g *generator) readOperations() error {
 			at.methods = append(at.methods, m)
 		}
 	}
-	slices.SortStableFunc(g.groups, func(a, b *group) int { return g.naming.rank[a.name] - g.naming.rank[b.name] })
+	slices.SortStableFunc(g.groups, func(a, b *group) int { return g.rank[a.name] - g.rank[b.name] })
 	g.nameSets()
 	for _, at := range g.groups {
 		for _, m := range at.methods {
@@ -104,12 +106,12 @@ func (g *generator) partsOfHand() *group {
 
 // place returns the group and the name of an operation.
 func (g *generator) place(op *operation) (group, name string) {
-	if line := g.naming.op[op.OperationID]; line != "" {
+	if line := g.names["op"][op.OperationID]; line != "" {
 		group, name, _ = strings.Cut(line, ".")
 		return group, name
 	}
 	tag := strings.ReplaceAll(op.Tags[0], " ", "_")
-	if group = g.naming.group[tag]; group == "" {
+	if group = g.names["group"][tag]; group == "" {
 		group = exported(op.Tags[0])
 	}
 	return group, strings.ReplaceAll(exported(op.OperationID), "URL", "Link")
@@ -122,7 +124,7 @@ func (g *generator) bodies(m *method) error {
 	case content["application/json"].Schema != nil:
 		m.kind = "json"
 		s := content["application/json"].Schema
-		if choice := g.naming.body[m.op.OperationID]; choice != "" {
+		if choice := g.names["body"][m.op.OperationID]; choice != "" {
 			s = &schema{Ref: "/" + choice}
 		}
 		if s.Ref == "" {
@@ -252,7 +254,7 @@ func (g *generator) nameSets() {
 	for _, path := range sorted(g.doc.Paths) {
 		for _, verb := range sorted(g.doc.Paths[path]) {
 			op := g.doc.Paths[path][verb]
-			if name := g.naming.params[op.OperationID]; name != "" {
+			if name := g.names["params"][op.OperationID]; name != "" {
 				g.params[setOf(g.query(op))] = name
 			}
 			for _, p := range op.Parameters {
@@ -267,7 +269,7 @@ func (g *generator) nameSet(s *schema, where string) {
 	if s.Items != nil {
 		s, _ = s.Items.plain()
 	}
-	if name := g.naming.enum[where]; name != "" && g.sets[fmt.Sprint(s.Enum)] == "" {
+	if name := g.names["enum"][where]; name != "" && g.sets[fmt.Sprint(s.Enum)] == "" {
 		g.sets[fmt.Sprint(s.Enum)] = name
 	}
 }

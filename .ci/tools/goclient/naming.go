@@ -1,41 +1,30 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"strings"
 	"unicode"
 )
 
-// naming has the lines of names.txt.
-type naming struct {
-	group, op, typ, hand, enum, params, body map[string]string
-	rank                                     map[string]int // the order of the groups
-}
-
+// readNames reads the lines of names.txt, by their kinds. Groups are also ranked in the order of their lines.
 func (g *generator) readNames(text string) error {
-	kinds := map[string]map[string]string{}
-	for _, kind := range []string{"group", "op", "type", "hand", "enum", "params", "body"} {
-		kinds[kind] = map[string]string{}
+	for _, kind := range []string{"group", "op", "type", "hand", "enum", "params", "body", "field"} {
+		g.names[kind] = map[string]string{}
 	}
-	g.naming = naming{
-		kinds["group"], kinds["op"], kinds["type"], kinds["hand"], kinds["enum"], kinds["params"], kinds["body"], map[string]int{},
-	}
-	lines := bufio.NewScanner(strings.NewReader(text))
-	for lines.Scan() {
-		words := strings.Fields(lines.Text())
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
 		if len(words) == 0 || words[0] == "#" {
 			continue
 		}
-		if len(words) != 3 || kinds[words[0]] == nil {
-			return fmt.Errorf("names.txt: cannot read %q", lines.Text())
+		if len(words) != 3 || g.names[words[0]] == nil {
+			return fmt.Errorf("names.txt: cannot read %q", line)
 		}
-		kinds[words[0]][words[1]] = words[2]
-		if words[0] == "group" && g.naming.rank[words[2]] == 0 {
-			g.naming.rank[words[2]] = len(g.naming.rank) + 1
+		g.names[words[0]][words[1]] = words[2]
+		if words[0] == "group" && g.rank[words[2]] == 0 {
+			g.rank[words[2]] = len(g.rank) + 1
 		}
 	}
-	return lines.Err()
+	return nil
 }
 
 // initialisms are written in capitals in Go.
@@ -43,7 +32,7 @@ var initialisms = map[string]string{
 	"url": "URL", "urls": "URLs", "id": "ID", "ids": "IDs", "utm": "UTM", "ip": "IP", "ips": "IPs", "api": "API", "og": "OG", "oidc": "OIDC",
 	"sso": "SSO", "ab": "AB", "hsts": "HSTS", "qr": "QR", "totp": "TOTP", "rp": "RP", "os": "OS", "https": "HTTPS", "json": "JSON",
 	"csv": "CSV", "tls": "TLS", "dns": "DNS", "txt": "TXT", "acme": "ACME", "aaaa": "AAAA", "cname": "CNAME", "oauth": "OAuth", "ios": "IOS",
-	"svg": "SVG", "png": "PNG", "pdf": "PDF", "requires2fa": "Requires2FA", "utf8": "UTF8", "iss": "Iss",
+	"svg": "SVG", "png": "PNG", "pdf": "PDF", "requires2fa": "Requires2FA", "utf8": "UTF8", "etag": "ETag", "iss": "Iss",
 }
 
 // exported returns the name of a Go identifier for a name such as originalUrl, URL_CREATED or utm_source.
@@ -97,10 +86,10 @@ func unexported(name string) string {
 
 // typeName returns the name of the Go type of a schema.
 func (g *generator) typeName(schema string) string {
-	if name := g.naming.hand[schema]; name != "" {
+	if name := g.names["hand"][schema]; name != "" {
 		return name
 	}
-	if name := g.naming.typ[schema]; name != "" {
+	if name := g.names["type"][schema]; name != "" {
 		return name
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(schema, "InBody"), "Request")

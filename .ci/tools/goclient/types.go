@@ -54,6 +54,8 @@ func (g *generator) goType(at *group, s *schema, owner, field string, sent bool)
 			at.types = append(at.types, g.structType(at, name, owner+exported(field), s, sent))
 		}
 		return name
+	case g.names["field"][owner+"."+field] != "":
+		return g.names["field"][owner+"."+field]
 	case sent:
 		return "any"
 	}
@@ -63,7 +65,7 @@ func (g *generator) goType(at *group, s *schema, owner, field string, sent bool)
 // declare writes the declaration of a schema once.
 func (g *generator) declare(at *group, schema string) {
 	name := g.typeName(schema)
-	if g.done[name] || g.naming.hand[schema] != "" {
+	if g.done[name] || g.names["hand"][schema] != "" {
 		return
 	}
 	g.done[name] = true
@@ -129,7 +131,7 @@ func (g *generator) tell(out *strings.Builder, name, field, text string, sent bo
 // enumType returns the type of a closed set of values.
 func (g *generator) enumType(at *group, s *schema, owner, field string) string {
 	set := fmt.Sprint(s.Enum)
-	name := g.naming.enum[owner+"."+field]
+	name := g.names["enum"][owner+"."+field]
 	if name == "" {
 		name = g.sets[set]
 	}

@@ -26,14 +26,14 @@ const most = 8
 
 // conventions are names whose meaning is the same wherever they are used, with that meaning.
 var conventions = map[string]string{
-	"main":    "Go's start of a program",
-	"init":    "Go's start of a package",
-	"New":     "Go's constructor: the package says of what",
-	"Open":    "Go's constructor of what must be closed: the package says of what",
-	"Error":   "Go's error",
-	"Unwrap":  "Go's errors.Unwrap",
-	"String":  "Go's fmt.Stringer",
-	"Close":   "Go's io.Closer",
+	"main":   "Go's start of a program",
+	"init":   "Go's start of a package",
+	"New":    "Go's constructor: the package says of what",
+	"Open":   "Go's constructor of what must be closed: the package says of what",
+	"Error":  "Go's error",
+	"Unwrap": "Go's errors.Unwrap",
+	"String": "Go's fmt.Stringer",
+	"Close":  "Go's io.Closer",
 
 	"MarshalJSON":   "Go's json.Marshaler",
 	"UnmarshalJSON": "Go's json.Unmarshaler",
