@@ -219,8 +219,8 @@ func TestEval_special_types(t *testing.T) {
 		// The start is absolute and the end local, so only the compiler sees that nothing is between them.
 		{"date", "between", `{"start":"2026-12-24T00:00:00Z","end":"2026-12-24"}`, visitor{now: at(t, "2026-12-23T23:30:00Z")}, false},
 
-		{"visitor", "equals", `"new"`, visitor{facts: [rule.FieldVisitor + 1]string{rule.FieldVisitor: "new"}}, true},
-		{"visitor", "not_equals", `"new"`, visitor{facts: [rule.FieldVisitor + 1]string{rule.FieldVisitor: "returning"}}, true},
+		{"visitor", "equals", `"new"`, visitor{facts: [rule.Fields]string{rule.FieldVisitor: "new"}}, true},
+		{"visitor", "not_equals", `"new"`, visitor{facts: [rule.Fields]string{rule.FieldVisitor: "returning"}}, true},
 
 		{"percentage", "less_than", `0`, visitor{share: 0}, false},
 		{"percentage", "less_than", `"0.0001"`, visitor{share: 0}, true},

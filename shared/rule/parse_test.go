@@ -1,6 +1,7 @@
 package rule_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,11 @@ import (
 var (
 	allTypes = []string{"device", "os", "browser", "country", "region", "city", "language", "time", "day_of_week", "referer",
 		"utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "ip", "continent", "query", "date", "visitor", "percentage"}
+	// validValues has a value for each type that does not accept every text. It goes with every operator but between.
+	validValues = map[string]string{
+		"device": `"tablet"`, "country": `"TW"`, "continent": `"eu"`, "visitor": `"New"`, "query": `{"name":"ref","value":"PAULO ö ß"}`,
+		"ip": `"192.0.2.1"`, "time": `"01:00"`, "day_of_week": `1`, "date": `"2026-12-24T18:00:00Z"`, "percentage": `12.5`,
+	}
 	textOps = []string{"equals", "not_equals", "contains", "not_contains", "in", "not_in", "starts_with", "ends_with"}
 	timeOps = []string{"between", "before", "after"}
 	dayOps  = []string{"in", "not_in", "equals", "not_equals"}
@@ -23,32 +29,22 @@ func TestParse_which_operator_goes_with_which_type(t *testing.T) {
 	t.Parallel()
 	for _, typ := range allTypes {
 		for _, op := range allOps {
-			allowed, value := textOps, `"TW"`
+			allowed, value := textOps, cmp.Or(validValues[typ], `"TW"`)
 			switch typ {
-			case "device":
-				value = `"tablet"`
 			case "time":
-				allowed, value = timeOps, `{"start":"01:00","end":"02:00"}`
-				if op != "between" {
-					value = `"01:00"`
+				if allowed = timeOps; op == "between" {
+					value = `{"start":"01:00","end":"02:00"}`
 				}
-			case "day_of_week":
-				allowed, value = dayOps, `1`
-			case "ip":
-				allowed, value = []string{"in", "not_in"}, `"192.0.2.1"`
-			case "continent":
-				value = `"eu"`
-			case "query":
-				value = `{"name":"ref","value":"x"}`
 			case "date":
-				allowed, value = timeOps, `{"start":"2026-12-24","end":"2026-12-25"}`
-				if op != "between" {
-					value = `"2026-12-24T18:00:00Z"`
+				if allowed = timeOps; op == "between" {
+					value = `{"start":"2026-12-24","end":"2026-12-25"}`
 				}
-			case "visitor":
-				allowed, value = dayOps, `"New"`
+			case "day_of_week", "visitor":
+				allowed = dayOps
+			case "ip":
+				allowed = []string{"in", "not_in"}
 			case "percentage":
-				allowed, value = []string{"less_than"}, `12.5`
+				allowed = []string{"less_than"}
 			}
 			src := leaf(typ, op, value)
 			if slices.Contains(allowed, op) {

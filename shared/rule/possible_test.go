@@ -16,8 +16,8 @@ import (
 // partial shows a part of what is known about a visitor.
 type partial struct {
 	*visitor
-	shown   [rule.FieldVisitor + 1]string
-	certain [rule.FieldVisitor + 1]rule.Certainty
+	shown   [rule.Fields]string
+	certain [rule.Fields]rule.Certainty
 	network netip.Prefix
 }
 

@@ -83,6 +83,36 @@ var kinds = [...]struct {
 	kindPercentage:  {"percentage", fieldCount, shareOperators},
 }
 
+// Field is one fact about a visitor that a condition can test.
+type Field uint8
+
+// Fields. A region has two, the ISO 3166-2 code and the English name; either may match.
+const (
+	FieldDevice Field = iota
+	FieldOS
+	FieldBrowser
+	FieldCountry
+	FieldRegionCode
+	FieldRegionName
+	FieldCity
+	FieldLanguage
+	FieldReferer
+	FieldUTMSource
+	FieldUTMMedium
+	FieldUTMCampaign
+	FieldUTMTerm
+	FieldUTMContent
+	FieldContinent
+	FieldVisitor // NewVisitor or ReturningVisitor
+	fieldCount
+)
+
+// Values of FieldVisitor.
+const (
+	NewVisitor       = "new"
+	ReturningVisitor = "returning"
+)
+
 // operator is the comparison of a condition.
 type operator uint8
 

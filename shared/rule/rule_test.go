@@ -15,7 +15,7 @@ import (
 
 // visitor is a fixed set of facts.
 type visitor struct {
-	facts  [rule.FieldVisitor + 1]string
+	facts  [rule.Fields]string
 	now    int64
 	ip     netip.Addr
 	params map[string]string

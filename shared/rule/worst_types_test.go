@@ -63,7 +63,7 @@ func addSpecial(all map[string]attack) {
 				map[string]any{"type": "visitor", "operator": "not_in", "value": []any{"new", "returning"}})
 		}
 		return leaves[:100]
-	}, one(&visitor{facts: [rule.FieldVisitor + 1]string{rule.FieldContinent: "EU", rule.FieldVisitor: rule.ReturningVisitor}})}
+	}, one(&visitor{facts: [rule.Fields]string{rule.FieldContinent: "EU", rule.FieldVisitor: rule.ReturningVisitor}})}
 }
 
 func namedParams(value string) *visitor {

@@ -29,7 +29,8 @@ type geoindexHead struct {
 	Length uint64 // of all that follows
 }
 
-const geoindexMagic = 0x32_5452_4843_4c53 // "SLCHRT2"; the last digit changes with the layout
+// geoindexMagic is "SLCHRT2", whose last digit changes with the layout, and the size of a place, which changes with its texts.
+const geoindexMagic = 0x32_5452_4843_4c53 | uint64(unsafe.Sizeof(placeText{}))<<56
 
 const geoindexHeadSize = int(unsafe.Sizeof(geoindexHead{}))
 

@@ -38,12 +38,13 @@ func walk(b *browser) *browser {
 // arabic returns the Arabic text of a message.
 func arabic(t *testing.T, key string) string {
 	t.Helper()
-	files, err := filepath.Glob(testkit.Source(t, "control/internal/console/web/src/text/ar/*.ts"))
+	files, err := filepath.Glob(testkit.Source(t, "control/internal/console/web/src/text/messages/*.ts"))
 	testkit.Must(t, err)
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		testkit.Must(t, err)
-		if m := regexp.MustCompile(`'` + regexp.QuoteMeta(key) + `':\s+'([^']*)'`).FindSubmatch(text); m != nil {
+		message := regexp.MustCompile(`'` + regexp.QuoteMeta(key) + `': \{\n(?:    .*\n)*?    ar:\s+'([^']*)'`)
+		if m := message.FindSubmatch(text); m != nil {
 			return string(m[1])
 		}
 	}

@@ -81,9 +81,10 @@ type installation struct {
 	tools, web    string
 }
 
-func start(t *testing.T) *installation {
+// start runs a standalone with settings, and gets its document and the tools.
+func start(t *testing.T, settings ...string) *installation {
 	t.Helper()
-	in := standalone(t)
+	in := standalone(t, settings...)
 	parts := exec.Command(testkit.Source(t, "test/clients/parts"), "folder")
 	var problem testkit.Buffer
 	parts.Stderr = &problem

@@ -166,6 +166,38 @@ func TestCrossOrigin(t *testing.T) {
 	}
 }
 
+// A page of a listed origin can send every header of a request that the document names, and read every header of an answer.
+func TestCrossOrigin_documented_headers(t *testing.T) {
+	w := small(t, nil)
+	c, err := theContract()
+	testkit.Must(t, err)
+	asking := with("Access-Control-Request-Method", "POST")
+	r := w.do("OPTIONS", "/api/urls", "", with("Origin", "https://app.example.com"), asking).want(204)
+	sent := strings.Split(r.Header.Get("Access-Control-Allow-Headers"), ", ")
+	read := strings.Split(r.Header.Get("Access-Control-Expose-Headers"), ", ")
+	for path, item := range c.paths {
+		if !strings.HasPrefix(path, "/api/") {
+			continue // edges serve it
+		}
+		for method := range member(item) {
+			parameters, _ := member(item, method)["parameters"].([]any)
+			for _, p := range parameters {
+				name, _ := member(p)["name"].(string)
+				if member(p)["in"] == "header" && !slices.Contains(sent, name) {
+					t.Errorf("%s %s: a page cannot send %s", method, path, name)
+				}
+			}
+			for status := range member(item, method, "responses") {
+				for name := range member(item, method, "responses", status, "headers") {
+					if !slices.Contains(read, name) && name != "Location" && name != "Set-Cookie" { // no page sees these
+						t.Errorf("%s %s: a page cannot read %s", method, path, name)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestCredentials(t *testing.T) {
 	w := small(t, nil)
 	key := w.do("POST", "/api/api-keys", `{"name":"k"}`, as(w.bob)).want(201).str("key")

@@ -110,8 +110,9 @@ func (v *past) campaign(f rule.Field) (stored, preset string) {
 // Certainty implements rule.Partial.
 func (v *past) Certainty(f rule.Field) rule.Certainty {
 	switch f {
-	case rule.FieldVisitor:
-		return rule.Unknown // clicks do not say who has been here before
+	case rule.FieldDevice, rule.FieldOS, rule.FieldBrowser, rule.FieldCountry, rule.FieldRegionName, rule.FieldCity, rule.FieldContinent,
+		rule.FieldReferer:
+		return rule.Sure
 	case rule.FieldLanguage:
 		if v.row.Language == "" {
 			return rule.Unknown // older clicks have no language
@@ -121,12 +122,14 @@ func (v *past) Certainty(f rule.Field) rule.Certainty {
 		if !v.regionSure {
 			return rule.Begins
 		}
+		return rule.Sure
 	case rule.FieldUTMSource, rule.FieldUTMMedium, rule.FieldUTMCampaign, rule.FieldUTMTerm, rule.FieldUTMContent:
 		if stored, preset := v.campaign(f); stored != "" && stored == preset {
 			return rule.OrNone
 		}
+		return rule.Sure
 	}
-	return rule.Sure
+	return rule.Unknown // such as who has been here before: clicks do not say it
 }
 
 // Network implements rule.Partial. An address that looks shortened counts as its network.

@@ -50,7 +50,6 @@ type simulatedVisitor struct {
 	visitor.Visitor
 	ip, referer string
 	utm         link.UTM
-	place       visitor.Place
 	extras      visitor.Extras
 }
 
@@ -106,19 +105,7 @@ func (s *Service) meet(v *Visit) (*simulatedVisitor, []byte, error) {
 		identity, known = g.Identity(), true // as if the visitor had come from the same network, with the same browser
 	}
 	g.extras = visitor.Extras{Query: query, Known: known, Identity: identity}
-	g.place = *g.Place()
-	if v.Country != "" {
-		g.place = visitor.Place{Country: strings.ToUpper(v.Country), Continent: visitor.ContinentOf(v.Country)}
-	}
-	if v.Region != "" {
-		g.place.RegionCode, g.place.RegionName = "", v.Region
-		if regionCode.MatchString(v.Region) {
-			g.place.RegionCode, g.place.RegionName = strings.ToUpper(v.Region), ""
-		}
-	}
-	if v.City != "" {
-		g.place.City = v.City
-	}
+	v.locate(g.Place())
 	return g, query, nil
 }
 
@@ -130,6 +117,20 @@ func (v *Visit) describe(a *visitor.Agent) {
 	}
 }
 
+// locate overrides what the address says.
+func (v *Visit) locate(p *visitor.Place) {
+	if v.Country != "" {
+		*p = visitor.Place{Country: strings.ToUpper(v.Country), Continent: visitor.ContinentOf(v.Country)}
+	}
+	if v.Region != "" {
+		p.RegionCode, p.RegionName = "", v.Region
+		if regionCode.MatchString(v.Region) {
+			p.RegionCode, p.RegionName = strings.ToUpper(v.Region), ""
+		}
+	}
+	p.City = cmp.Or(v.City, p.City)
+}
+
 // visit makes g a visitor of a link. A new visitor of a link that is sticky by cookie has a fresh identity, as at an edge.
 func (g *simulatedVisitor) visit(plan *decision.Plan) {
 	g.extras.Link = plan.Record.Num
@@ -139,28 +140,11 @@ func (g *simulatedVisitor) visit(plan *decision.Plan) {
 	g.Extend(g.extras)
 }
 
-// Fact returns a fact about the visitor. It overrides the location of the embedded visitor.
-func (g *simulatedVisitor) Fact(f rule.Field) string {
-	switch f {
-	case rule.FieldCountry:
-		return g.place.Country
-	case rule.FieldRegionCode:
-		return g.place.RegionCode
-	case rule.FieldRegionName:
-		return g.place.RegionName
-	case rule.FieldCity:
-		return g.place.City
-	case rule.FieldContinent:
-		return g.place.Continent
-	}
-	return g.Visitor.Fact(f)
-}
-
 // Crawler reports whether the visitor is a preview crawler.
 func (g *simulatedVisitor) Crawler() bool { return g.Agent().Preview }
 
 func (g *simulatedVisitor) seen() Seen {
-	return Seen{Agent: *g.Agent(), Place: g.place, Language: g.Language(), IP: g.ip, Referer: g.referer, UTM: g.utm,
+	return Seen{Agent: *g.Agent(), Place: *g.Place(), Language: g.Language(), IP: g.ip, Referer: g.referer, UTM: g.utm,
 		UnixMilli: g.UnixMilli(),
 		Returning: g.extras.Known, Percentile: rule.Percentile(g)}
 }

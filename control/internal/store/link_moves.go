@@ -128,8 +128,8 @@ func (tx *Tx) LeaveBundles(ctx context.Context, urlIDs []string, at int64) (map[
 	return left, nil
 }
 
-// MoveBundles moves all bundles of a workspace to another, without the links of third workspaces, and returns how many.
-// Call it before Touch.
+// MoveBundles moves all bundles of a workspace to another and returns their number. It takes links out of them that belong to neither
+// workspace. Call it before Touch.
 func (tx *Tx) MoveBundles(ctx context.Context, from, to uint64) (int64, error) {
 	if tx.pg {
 		if _, err := tx.Exec(ctx, `SELECT num FROM bundles WHERE workspace_num = ? ORDER BY num FOR UPDATE`, from); err != nil {

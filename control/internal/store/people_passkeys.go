@@ -103,7 +103,7 @@ func (tx *Tx) InsertPasskeyCeremony(ctx context.Context, p PasskeyCeremony) erro
 }
 
 // TakePasskeyCeremony removes a ceremony and reports whether it existed and had not expired by now. userID and
-// sessionID are those of a registration, and "" for a sign-in; the ceremonies of others stay.
+// sessionID are those of a registration, and "" for a sign-in. A ceremony of another user or session is not removed.
 func (tx *Tx) TakePasskeyCeremony(ctx context.Context, challenge, userID, sessionID string, now int64) (bool, error) {
 	var expires int64
 	err := tx.Row(ctx,

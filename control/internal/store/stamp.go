@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// Stamp returns the two numbers of up to 31 bits that the program keeps in the header of an SQLite file, outside the schema:
-// which folder the file is part of, and how often that was started. Both are 0 in a file without them. Backups keep them.
+// Stamp returns two numbers of up to 31 bits from the header of an SQLite file: the number of the data folder that the file belongs
+// to, and a count of the starts on this folder. They are outside the schema, and backups keep them. A file that was never stamped has 0.
 func (s *Store) Stamp(ctx context.Context) (folder, start uint32, err error) {
 	err = s.Row(ctx, `SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v`).Scan(&folder, &start)
 	return folder, start, err

@@ -102,6 +102,8 @@ func (a *Agent) changes(ctx context.Context) error {
 	return a.applyDelta(wire)
 }
 
+// applyDelta verifies a delta, applies it to the table and hands it to the writer of the disk. The next step fetches
+// a full document if the delta does not apply, or after several damaged ones. A state that has drifted gets one at a limited rate.
 func (a *Agent) applyDelta(wire []byte) error {
 	d, err := snapshot.DecodeSignedDelta(wire, a.cfg.Keys)
 	if err != nil {

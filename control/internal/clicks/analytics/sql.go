@@ -294,7 +294,8 @@ const gapMargin = 60 * 60 * 1000
 // the times of these positions.
 func GapsSQL(clicks, losses string, since int64, limit int) Statement {
 	// Spans are what is known of a lane: clicks, loss markers and the ranges that these name. With spans ordered by
-	// their start, there is a gap where a span begins beyond the end of everything before it.
+	// their start, there is a gap where a span begins beyond the end of everything before it (reach). The first span of a
+	// lane, for which befores is 0, has no such end.
 	const lane = "edge, epoch, lane"
 	from := max(since-gapMargin, 0)
 	var s statement

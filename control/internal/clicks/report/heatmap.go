@@ -27,7 +27,7 @@ type Weekday struct {
 
 // Heatmap reports on all links of the caller, or on one link if id is not empty.
 func (s *Service) Heatmap(ctx context.Context, p auth.Principal, id string, a Ask) (*Heatmap, error) {
-	var scope func() analytics.Scope
+	var scope func() analytics.Scope // called after prepare, which completes a
 	if id != "" {
 		u, err := s.link(ctx, p, id)
 		if err != nil {

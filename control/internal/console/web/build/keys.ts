@@ -36,15 +36,17 @@ export function seedOf(names: readonly string[]): number {
   return seed;
 }
 
-type Messages = Readonly<Record<string, unknown>>;
+type Messages = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-async function messages(language: string): Promise<Messages> {
+/** All messages, each with its text in every language. */
+async function readMessages(): Promise<Messages> {
   const options = { configFile: false, logLevel: 'error' } as const;
-  const { module } = await runnerImport<Record<string, Messages>>(`/src/text/${language}/index.ts`, options);
-  return module[language] ?? {};
+  const { module } = await runnerImport<{ messages: Messages }>('/src/text/messages/index.ts', options);
+  return module.messages;
 }
 
 export function numberedKeys(): Plugin {
+  let messages: Messages;
   let names: { numbered: string[]; kept: string[] };
   let places: Map<string, number>;
   let seed: number;
@@ -53,16 +55,17 @@ export function numberedKeys(): Plugin {
     apply: 'build',
     enforce: 'pre',
     async buildStart() {
-      names = sorted(Object.keys(await messages('en')), read('src', 'text'));
+      messages = await readMessages();
+      names = sorted(Object.keys(messages), read('src', 'text'));
       seed = seedOf(names.kept);
       places = new Map(names.numbered.map((name, at) => [name, at]));
     },
-    async load(id) {
-      const language = /\/src\/text\/(\w+)\/index\.ts$/.exec(id)?.[1];
+    load(id) {
+      const language = /\/src\/text\/(\w\w)\.ts$/.exec(id)?.[1];
       if (language === undefined) return undefined;
-      const all = await messages(language);
-      const list = JSON.stringify(names.numbered.map((name) => all[name]));
-      const rest = JSON.stringify(Object.fromEntries(names.kept.map((name) => [short(name, seed), all[name]])));
+      const text = (name: string) => messages[name]?.[language];
+      const list = JSON.stringify(names.numbered.map(text));
+      const rest = JSON.stringify(Object.fromEntries(names.kept.map((name) => [short(name, seed), text(name)])));
       return { code: `export const ${language} = Object.assign(${list}, ${rest}, { seed: ${seed} });`, map: null };
     },
     transform(code, id) {

@@ -1,7 +1,7 @@
 // Says in the language of the user what a rule does.
 import { country, listed, moment, percent, t, tongue, weekday } from '../text';
 import type { Condition, Part } from './model';
-import { choiceKey, daysOf, isType, spanOf, typeKey, types } from './types';
+import { choiceKey, daysOf, isType, spanOf, typeKey, types, type Type } from './types';
 
 /** A value as a person says it: the name of a country, of a choice, or the text itself in quotes. */
 function said(type: string, value: unknown): string {
@@ -11,7 +11,7 @@ function said(type: string, value: unknown): string {
   if (type === 'country') return country(text);
   if (type === 'language') return tongue(text);
   if (type === 'day_of_week') return weekday(Number(text));
-  if (type === 'os' || type === 'browser' || type === 'city' || type === 'ip') return text;
+  if (isType(type) && (types[type] as Type).bare) return text;
   return `“${text}”`;
 }
 

@@ -13,6 +13,8 @@ export interface Type {
   under: 'visitor' | 'place' | 'source' | 'time';
   /** Values to choose from, or to suggest. */
   values?: readonly string[];
+  /** Whether sentences name a value without quotes: it cannot be taken for words of the sentence. */
+  bare?: true;
 }
 
 const text = ['equals', 'not_equals', 'in', 'not_in', 'contains', 'not_contains', 'starts_with', 'ends_with'] as const;
@@ -21,21 +23,28 @@ const span = ['between', 'before', 'after'] as const;
 
 export const types = {
   device: { editor: 'choice', operators: exact, under: 'visitor', values: ['MOBILE', 'TABLET', 'DESKTOP'] },
-  os: { editor: 'words', operators: text, under: 'visitor', values: ['iOS', 'Android', 'Windows', 'macOS', 'Linux'] },
+  os: {
+    editor: 'words',
+    operators: text,
+    under: 'visitor',
+    values: ['iOS', 'Android', 'Windows', 'macOS', 'Linux'],
+    bare: true,
+  },
   browser: {
     editor: 'words',
     operators: text,
     under: 'visitor',
     values: ['Chrome', 'Safari', 'Firefox', 'Edge', 'Samsung Internet', 'Opera'],
+    bare: true,
   },
   visitor: { editor: 'choice', operators: exact, under: 'visitor', values: ['new', 'returning'] },
   percentage: { editor: 'percentage', operators: ['less_than'], under: 'visitor' },
   country: { editor: 'country', operators: exact, under: 'place' },
   continent: { editor: 'choice', operators: exact, under: 'place', values: ['AF', 'AN', 'AS', 'EU', 'NA', 'OC', 'SA'] },
   region: { editor: 'words', operators: text, under: 'place' },
-  city: { editor: 'words', operators: text, under: 'place' },
+  city: { editor: 'words', operators: text, under: 'place', bare: true },
   language: { editor: 'language', operators: text, under: 'place' },
-  ip: { editor: 'networks', operators: ['in', 'not_in'], under: 'place' },
+  ip: { editor: 'networks', operators: ['in', 'not_in'], under: 'place', bare: true },
   referer: { editor: 'words', operators: text, under: 'source' },
   utm_source: { editor: 'words', operators: text, under: 'source' },
   utm_medium: { editor: 'words', operators: text, under: 'source' },

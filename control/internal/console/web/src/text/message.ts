@@ -1,16 +1,18 @@
-// The types of messages, and how a language translates them.
-import type { en } from './en';
-
-export type English = typeof en;
-
-/** The name of a message. */
-export type Key = keyof English;
+// The types of messages.
+import type { Language } from './index';
+import type { messages } from './messages';
 
 /** The forms of a message with a number, by plural category. */
 export type Plural = { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>;
 
-/** The translation of an area of the catalogue, such as `links`: each of its messages. */
-export type Translation<Area> = { readonly [K in keyof Area]: Area[K] extends string ? string : Plural };
+/** An area of the messages: each has its text in every language, or a text for each plural category. */
+export type Messages = Readonly<Record<string, Record<Language, string> | Record<Language, Plural>>>;
 
-/** The messages of a language, which are all of the English ones. */
-export type Catalogue = Translation<English>;
+/** The name of a message. */
+export type Key = keyof typeof messages;
+
+/** The messages in English, whose placeholders the types check. */
+export type English = { [K in Key]: (typeof messages)[K]['en'] };
+
+/** The messages of a language. */
+export type Catalogue = Readonly<Record<Key, string | Plural>>;

@@ -13,7 +13,7 @@ import { pageOf, Pager } from '../../ui/pager';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { notify } from '../../ui/toast';
-import { labels } from '../link/link';
+import { labels } from '../link/fields';
 import { LinkTabs } from '../link/tabs';
 import { bare, nameOf } from '../links/changes';
 import { forget } from '../links/list';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { choose, mappingOf, suggested } from './fields';
+import { choose, fieldNames, mappingOf, suggested } from './fields';
 
 const column = (name: string, field: string) => ({ name, sample: [], suggested: field });
 
@@ -19,4 +19,11 @@ it('moves a field from one column to another', () => {
   expect(moved).toEqual({ a: '', b: 'slug' });
   expect(mappingOf(moved)).toEqual({ slug: 'b' });
   expect(choose({ a: '', b: '' }, 'a', '')).toEqual({ a: '', b: '' });
+});
+
+it('knows every text of the form of a link, and no password', () => {
+  expect(fieldNames.slice(0, 3)).toEqual(['originalUrl', 'slug', 'title']);
+  expect(new Set(fieldNames).size).toBe(fieldNames.length);
+  for (const name of ['utmId', 'utmSourcePlatform', 'notes', 'defaultUrl'] as const) expect(fieldNames).toContain(name);
+  expect(fieldNames).not.toContain('password');
 });

@@ -1,8 +1,32 @@
 // Which column of a file fills which field of links.
 import type { Schema } from '../../api/client';
+import { labels } from '../link/fields';
 
-/** The fields, the most usual ones first. */
-export const fieldNames = [
+const { password, noPassword, ...form } = labels;
+
+/** The names of the fields: those of the link's form, some of which need more words here, and others. */
+export const names = {
+  ...form,
+  slug: 'create.slug',
+  domain: 'import.field.domain',
+  createdAt: 'import.field.createdAt',
+  status: 'import.field.status',
+  expiredUrl: 'import.field.expiredUrl',
+  redirectCode: 'import.field.redirectCode',
+  utmSource: 'import.field.utmSource',
+  utmMedium: 'import.field.utmMedium',
+  utmCampaign: 'import.field.utmCampaign',
+  utmTerm: 'import.field.utmTerm',
+  utmContent: 'import.field.utmContent',
+  defaultUrl: 'import.field.defaultUrl',
+  stickiness: 'import.field.stickiness',
+  trackConversions: 'import.field.trackConversions',
+  twitterCardType: 'import.field.twitterCardType',
+} as const;
+
+export type FieldName = keyof typeof names;
+
+const usual = [
   'originalUrl',
   'slug',
   'title',
@@ -12,30 +36,15 @@ export const fieldNames = [
   'startsAt',
   'expiresAt',
   'status',
-  'maxClicks',
-  'expiredUrl',
-  'redirectCode',
-  'externalId',
-  'notes',
-  'utmSource',
-  'utmMedium',
-  'utmCampaign',
-  'utmTerm',
-  'utmContent',
-  'defaultUrl',
-  'stickiness',
-  'trackConversions',
-  'ogTitle',
-  'ogDescription',
-  'twitterCardType',
 ] as const;
 
-export type FieldName = (typeof fieldNames)[number];
+/** The fields, the most usual ones first. */
+export const fieldNames = [...new Set<FieldName>([...usual, ...(Object.keys(names) as FieldName[])])];
 
 /** The field of each column; '' leaves the column out. */
 export type Choice = Readonly<Record<string, FieldName | ''>>;
 
-const isField = (name: string): name is FieldName => (fieldNames as readonly string[]).includes(name);
+export const isField = (name: string): name is FieldName => Object.hasOwn(names, name);
 
 /** What the API suggests, or what was chosen before. A field that two columns suggest belongs to the first one. */
 export function suggested(

@@ -9,7 +9,7 @@ import { Select } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
-import { choose, fieldNames, mappingOf, suggested, type Choice, type FieldName } from './fields';
+import { choose, fieldNames, mappingOf, names, suggested, type Choice, type FieldName } from './fields';
 import { ProblemTable } from './problems';
 
 type Conflicts = 'skip' | 'rename' | 'overwrite';
@@ -58,7 +58,7 @@ function Columns({ job, choice, onChoice }: ColumnsProps) {
                 <option value="">{t('import.leaveOut')}</option>
                 {fieldNames.map((field) => (
                   <option key={field} value={field}>
-                    {t(`import.field.${field}`)}
+                    {t(names[field])}
                   </option>
                 ))}
               </select>

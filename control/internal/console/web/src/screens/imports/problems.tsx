@@ -10,12 +10,11 @@ import { useResource } from '../../ui/resource';
 import { Table } from '../../ui/table';
 import { complain } from '../../ui/toast';
 import { save } from '../../ui/save';
-import { fieldNames, type FieldName } from './fields';
+import { isField, names } from './fields';
 
 const few = 20;
 
-const named = (field: string): string =>
-  (fieldNames as readonly string[]).includes(field) ? t(`import.field.${field as FieldName}`) : field;
+const named = (field: string): string => (isField(field) ? t(names[field]) : field);
 
 /** Problems with the line of their row in the file. */
 export function ProblemTable({ problems }: { problems: readonly Schema<'ImportProblem'>[] }) {

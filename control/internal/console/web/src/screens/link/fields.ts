@@ -41,6 +41,32 @@ export type Fields = Record<
   string
 > & { tags: string[]; noPassword: boolean };
 
+/** The names of the fields. */
+export const labels = {
+  originalUrl: 'create.destination',
+  title: 'create.linkTitle',
+  tags: 'create.tags',
+  startsAt: 'edit.startsAt',
+  expiresAt: 'edit.expiresAt',
+  maxClicks: 'edit.maxClicks',
+  expiredUrl: 'edit.expiredUrl',
+  utmSource: 'edit.utm.utmSource',
+  utmMedium: 'edit.utm.utmMedium',
+  utmCampaign: 'edit.utm.utmCampaign',
+  utmTerm: 'edit.utm.utmTerm',
+  utmContent: 'edit.utm.utmContent',
+  utmId: 'edit.utm.utmId',
+  utmSourcePlatform: 'edit.utm.utmSourcePlatform',
+  password: 'edit.password',
+  noPassword: 'edit.noPassword',
+  redirectCode: 'edit.redirectCode',
+  externalId: 'edit.externalId',
+  notes: 'edit.notes',
+  ogTitle: 'social.ogTitle',
+  ogDescription: 'social.ogDescription',
+  twitterCardType: 'social.layout',
+} as const satisfies Record<keyof Fields, string>;
+
 export function fieldsOf(link: Link): Fields {
   const fields = Object.fromEntries(texts.map((name) => [name, link[name] ?? ''])) as Record<
     (typeof texts)[number],

@@ -15,39 +15,13 @@ import { bare, creatorOf, nameOf, suspension } from '../links/changes';
 import { forget } from '../links/list';
 import { LinkActions } from './actions';
 import { Campaign } from './campaign';
-import { changesOf, collisions, fieldsOf, merged, type Fields } from './fields';
+import { changesOf, collisions, fieldsOf, labels, merged, type Fields } from './fields';
 import { Footer } from '../../ui/footer';
 import { Social } from './social';
 import { LinkTabs } from './tabs';
 import { Basics, More, Schedule } from './form';
 
 type Link = Schema<'URL'>;
-
-/** The names of the fields. */
-export const labels = {
-  originalUrl: 'create.destination',
-  title: 'create.linkTitle',
-  tags: 'create.tags',
-  startsAt: 'edit.startsAt',
-  expiresAt: 'edit.expiresAt',
-  maxClicks: 'edit.maxClicks',
-  expiredUrl: 'edit.expiredUrl',
-  utmSource: 'edit.utm.utmSource',
-  utmMedium: 'edit.utm.utmMedium',
-  utmCampaign: 'edit.utm.utmCampaign',
-  utmTerm: 'edit.utm.utmTerm',
-  utmContent: 'edit.utm.utmContent',
-  utmId: 'edit.utm.utmId',
-  utmSourcePlatform: 'edit.utm.utmSourcePlatform',
-  password: 'edit.password',
-  noPassword: 'edit.noPassword',
-  redirectCode: 'edit.redirectCode',
-  externalId: 'edit.externalId',
-  notes: 'edit.notes',
-  ogTitle: 'social.ogTitle',
-  ogDescription: 'social.ogDescription',
-  twitterCardType: 'social.layout',
-} as const satisfies Record<keyof Fields, string>;
 
 const said = (value: string | string[] | boolean): string =>
   Array.isArray(value) ? value.join(', ') : value === '' ? '–' : `${value}`;

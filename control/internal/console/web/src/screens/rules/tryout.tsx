@@ -42,33 +42,38 @@ function VisitorForm({ visitor, set }: { visitor: Visitor; set: (values: Partial
       <Select
         label={t('rule.country')}
         name="country"
-        value={visitor.country}
+        value={visitor.country ?? ''}
         options={[['', t('try.unknown')], ...countries()]}
         onValue={(country) => set({ country })}
       />
-      <Input label={t('rule.region')} name="region" value={visitor.region} onValue={(region) => set({ region })} />
-      <Input label={t('rule.city')} name="city" value={visitor.city} onValue={(city) => set({ city })} />
+      <Input
+        label={t('rule.region')}
+        name="region"
+        value={visitor.region ?? ''}
+        onValue={(region) => set({ region })}
+      />
+      <Input label={t('rule.city')} name="city" value={visitor.city ?? ''} onValue={(city) => set({ city })} />
       <Input
         label={t('rule.language')}
         name="language"
-        value={visitor.language}
+        value={visitor.language ?? ''}
         onValue={(language) => set({ language })}
       />
       <Input
         label={t('rule.referer')}
         name="referer"
         inputmode="url"
-        value={visitor.referer}
+        value={visitor.referer ?? ''}
         onValue={(referer) => set({ referer })}
       />
       <Input
         label={t('try.query')}
         name="query"
-        value={visitor.query}
+        value={visitor.query ?? ''}
         spellcheck={false}
         onValue={(query) => set({ query })}
       />
-      <Input label={t('rule.ip')} name="ip" value={visitor.ip} spellcheck={false} onValue={(ip) => set({ ip })} />
+      <Input label={t('rule.ip')} name="ip" value={visitor.ip ?? ''} spellcheck={false} onValue={(ip) => set({ ip })} />
       <Input
         label={t('try.time')}
         name="time"

@@ -1,20 +1,14 @@
 // The visitors that the simulator offers.
 import type { Schema } from '../../api/client';
 
+type Visit = Schema<'ExplainInBody'>;
+
+/** The facts that the API takes as a text. */
+type Texts = Exclude<keyof Visit, 'draft' | 'time' | 'returning'>;
+
 /** A visitor as the form of the simulator has it; '' is unknown. */
-export interface Visitor {
+export interface Visitor extends Partial<Record<Texts, string>> {
   userAgent: string;
-  /** What a click has of its User-Agent. */
-  device?: string;
-  os?: string;
-  browser?: string;
-  country: string;
-  region: string;
-  city: string;
-  language: string;
-  referer: string;
-  query: string;
-  ip: string;
   /** As a datetime-local input has it, in the zone of the browser; '' is now. */
   time: string;
   returning: boolean;
@@ -43,12 +37,7 @@ export const nameOfAgent = (agent: string): AgentName | '' => agentNames.find((n
 export const somebody: Visitor = {
   userAgent: agents.iphone,
   country: 'DE',
-  region: '',
-  city: '',
   language: 'de-DE',
-  referer: '',
-  query: '',
-  ip: '',
   time: '',
   returning: false,
 };
@@ -69,7 +58,6 @@ export function visitorOf(click: Schema<'Click'>): Visitor {
     country: known(country),
     region: known(region),
     city: known(city),
-    language: '',
     referer: known(referer),
     query: new URLSearchParams(query).toString(),
     ip: ip ?? '',
@@ -79,7 +67,7 @@ export function visitorOf(click: Schema<'Click'>): Visitor {
 }
 
 /** The body of the request that explains a visit, without the draft. Unknown facts are left out. */
-export function visitOf(visitor: Visitor): Omit<Schema<'ExplainInBody'>, 'draft'> {
+export function visitOf(visitor: Visitor): Omit<Visit, 'draft'> {
   const { time, returning, ...texts } = visitor;
   const known = Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== ''));
   return { ...known, ...(time && { time: new Date(time).toISOString() }), ...(returning && { returning }) };

@@ -1,0 +1,3 @@
+import { only } from './messages';
+
+export const es = only('es');

@@ -1,0 +1,103 @@
+// The messages of the console, a file for each area. Each message has its text in every language. Words in braces are replaced. A message
+// with a number has a form for each plural category of the language (Intl.PluralRules) and takes the number as n.
+import type { Language } from '../index';
+import type { Catalogue } from '../message';
+import { abuse } from './abuse';
+import { access } from './access';
+import { account } from './account';
+import { app } from './app';
+import { audit } from './audit';
+import { audited } from './audited';
+import { certificate } from './certificate';
+import { conditions } from './conditions';
+import { create } from './create';
+import { deliveries } from './deliveries';
+import { domains } from './domains';
+import { domainsettings } from './domainsettings';
+import { edges } from './edges';
+import { entrance } from './entrance';
+import { experiment } from './experiment';
+import { experimentoutcome } from './experimentoutcome';
+import { experimentreasons } from './experimentreasons';
+import { factors } from './factors';
+import { history } from './history';
+import { importplan } from './importplan';
+import { imports } from './imports';
+import { keys } from './keys';
+import { labels } from './labels';
+import { link } from './link';
+import { links } from './links';
+import { live } from './live';
+import { liveclicks } from './liveclicks';
+import { members } from './members';
+import { missing } from './missing';
+import { navigation } from './navigation';
+import { palette } from './palette';
+import { people } from './people';
+import { qr } from './qr';
+import { report } from './report';
+import { reportcontrols } from './reportcontrols';
+import { rules } from './rules';
+import { said } from './said';
+import { saidimports } from './saidimports';
+import { saidvalues } from './saidvalues';
+import { social } from './social';
+import { trash } from './trash';
+import { tryout } from './tryout';
+import { views } from './views';
+import { webhookhealth } from './webhookhealth';
+import { webhooks } from './webhooks';
+import { workspace } from './workspace';
+
+export const messages = {
+  ...access,
+  ...account,
+  ...factors,
+  ...app,
+  ...navigation,
+  ...entrance,
+  ...audit,
+  ...audited,
+  ...history,
+  ...social,
+  ...domains,
+  ...certificate,
+  ...domainsettings,
+  ...experiment,
+  ...experimentoutcome,
+  ...imports,
+  ...importplan,
+  ...keys,
+  ...labels,
+  ...views,
+  ...link,
+  ...links,
+  ...create,
+  ...live,
+  ...liveclicks,
+  ...workspace,
+  ...members,
+  ...missing,
+  ...palette,
+  ...people,
+  ...qr,
+  ...reportcontrols,
+  ...report,
+  ...rules,
+  ...conditions,
+  ...tryout,
+  ...edges,
+  ...abuse,
+  ...said,
+  ...saidvalues,
+  ...saidimports,
+  ...experimentreasons,
+  ...webhooks,
+  ...webhookhealth,
+  ...deliveries,
+  ...trash,
+} as const;
+
+/** The messages of one language. The build puts the result in the place of the module that calls this. */
+export const only = (language: Language): Catalogue =>
+  Object.fromEntries(Object.entries(messages).map(([name, message]) => [name, message[language]])) as Catalogue;

@@ -1,0 +1,68 @@
+import type { Messages } from '../message';
+
+export const palette = {
+  'palette.title': {
+    en: 'Find and go',
+    de: 'Suchen',
+    fr: 'Rechercher',
+    es: 'Buscar',
+    ja: '検索と移動',
+    ar: 'بحث وانتقال',
+  },
+  'palette.search': {
+    en: 'Link, screen or action',
+    de: 'Link, Seite oder Aktion',
+    fr: 'Lien, page ou action',
+    es: 'Enlace, página o acción',
+    ja: 'リンク、画面、操作',
+    ar: 'رابط أو صفحة أو إجراء',
+  },
+  'palette.results': {
+    en: 'Results',
+    de: 'Ergebnisse',
+    fr: 'Résultats',
+    es: 'Resultados',
+    ja: '検索結果',
+    ar: 'النتائج',
+  },
+  'palette.nothing': {
+    en: 'Nothing found',
+    de: 'Nichts gefunden',
+    fr: 'Aucun résultat',
+    es: 'Sin resultados',
+    ja: '見つかりませんでした',
+    ar: 'لا توجد نتائج',
+  },
+  'palette.workIn': {
+    en: 'Work in {name}',
+    de: 'Zu {name} wechseln',
+    fr: 'Passer à {name}',
+    es: 'Cambiar a {name}',
+    ja: '{name} に切り替える',
+    ar: 'الانتقال إلى {name}',
+  },
+  'palette.theme': {
+    en: 'Theme: {name}',
+    de: 'Farbschema: {name}',
+    fr: 'Thème : {name}',
+    es: 'Tema: {name}',
+    ja: 'テーマ: {name}',
+    ar: 'المظهر: {name}',
+  },
+  'palette.language': {
+    en: 'Language: {name}',
+    de: 'Sprache: {name}',
+    fr: 'Langue : {name}',
+    es: 'Idioma: {name}',
+    ja: '言語: {name}',
+    ar: 'اللغة: {name}',
+  },
+  'palette.keys': {
+    en: 'Keyboard shortcuts',
+    de: 'Tastenkürzel',
+    fr: 'Raccourcis clavier',
+    es: 'Atajos de teclado',
+    ja: 'キーボードショートカット',
+    ar: 'اختصارات لوحة المفاتيح',
+  },
+} as const satisfies Messages;
