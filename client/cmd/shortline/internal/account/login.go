@@ -44,7 +44,7 @@ With --with-token, the API key is read from standard input. In scripts, set SHOR
 			if err != nil {
 				return err
 			}
-			return keep(cmd.Context(), a, r, name, key)
+			return keepKey(cmd.Context(), a, r, name, key)
 		},
 	}
 	cmd.Flags().BoolVar(&withToken, "with-token", false, "read an API key from standard input")
@@ -151,8 +151,8 @@ type identity struct {
 	Role  string `json:"role"`
 }
 
-// keep checks a key, and stores it with the profile.
-func keep(ctx context.Context, a *app.App, anonymous *remote.Remote, name, key string) error {
+// keepKey checks a key, and stores it with the profile.
+func keepKey(ctx context.Context, a *app.App, anonymous *remote.Remote, name, key string) error {
 	if strings.ContainsAny(key, " \t") {
 		return app.Usage("what was given is not an API key")
 	}

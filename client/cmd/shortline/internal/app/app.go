@@ -95,8 +95,8 @@ func (a *App) completions(flag string) cobra.CompletionFunc {
 	}
 }
 
-// Check refuses global flags with wrong values before a command does anything.
-func (a *App) Check() error {
+// CheckFlags refuses global flags with wrong values before a command does anything.
+func (a *App) CheckFlags() error {
 	if !slices.Contains(output.Formats, a.Output) {
 		return Usage("--output must be one of %s, not %q", strings.Join(output.Formats, ", "), a.Output)
 	}

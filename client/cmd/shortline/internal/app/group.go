@@ -39,8 +39,8 @@ type ListFlags struct {
 	All   bool
 }
 
-// Add adds the flags.
-func (f *ListFlags) Add(cmd *cobra.Command) {
+// AddTo adds the flags.
+func (f *ListFlags) AddTo(cmd *cobra.Command) {
 	cmd.Flags().IntVarP(&f.Limit, "limit", "L", 30, "most rows")
 	cmd.Flags().BoolVar(&f.All, "all", false, "all rows")
 	cmd.MarkFlagsMutuallyExclusive("limit", "all")

@@ -45,7 +45,7 @@ func Root(a *app.App) *cobra.Command {
 			}
 			return app.Unknown(cmd, args[0])
 		},
-		PersistentPreRunE: func(*cobra.Command, []string) error { return a.Check() },
+		PersistentPreRunE: func(*cobra.Command, []string) error { return a.CheckFlags() },
 	}
 	root.SetVersionTemplate("shortline {{.Version}}\n")
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -56,9 +56,9 @@ func Root(a *app.App) *cobra.Command {
 		root.AddGroup(&groups[i])
 	}
 	for id, commands := range map[string][]*cobra.Command{
-		"links":   {links.Command(a), rules.Command(a), explain.Command(a), tags.Command(a)},
-		"figures": {report.Command(a), tail.Command(a), experiments.Command(a)},
-		"manage":  {domains.Command(a), webhooks.Command(a), webhooks.Trigger(a), webhooks.Listen(a)},
+		"links":   {links.Commands(a), rules.Commands(a), explain.Command(a), tags.Commands(a)},
+		"figures": {report.Command(a), tail.Command(a), experiments.Commands(a)},
+		"manage":  {domains.Commands(a), webhooks.Commands(a), webhooks.Trigger(a), webhooks.Listen(a)},
 		"account": {account.Login(a), account.Logout(a), account.Whoami(a), account.Profiles(a)},
 		"tools":   {rawapi.Command(a), shell.Open(a), doctor.Command(a), shell.Completion(a), shell.Man(a), shell.VersionCommand(a)},
 	} {

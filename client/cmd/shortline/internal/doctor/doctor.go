@@ -58,7 +58,7 @@ func Command(a *app.App) *cobra.Command {
 behind, a webhook that fails. The exit code is 1 if there is a problem; warnings do not change it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			e := &examination{app: a}
-			if err := e.run(cmd.Context()); err != nil {
+			if err := e.examine(cmd.Context()); err != nil {
 				return err
 			}
 			return e.show()
@@ -66,7 +66,7 @@ behind, a webhook that fails. The exit code is 1 if there is a problem; warnings
 	}
 }
 
-func (e *examination) run(ctx context.Context) error {
+func (e *examination) examine(ctx context.Context) error {
 	anonymous, err := e.app.Anonymous()
 	if err != nil {
 		return err

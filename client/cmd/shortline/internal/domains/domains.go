@@ -14,10 +14,10 @@ import (
 	"github.com/shortline/shortline/client/cmd/shortline/internal/remote"
 )
 
-// Command returns the group domains.
-func Command(a *app.App) *cobra.Command {
+// Commands returns the group domains.
+func Commands(a *app.App) *cobra.Command {
 	group := app.Group("domains", "List, add, verify and delete custom domains",
-		list(a), get(a), create(a), update(a), verify(a), remove(a))
+		listDomains(a), getDomain(a), addDomain(a), update(a), verify(a), remove(a))
 	group.Aliases = []string{"domain"}
 	return group
 }
@@ -55,7 +55,7 @@ func certificate(r output.Row) string {
 	}
 }
 
-func list(a *app.App) *cobra.Command {
+func listDomains(a *app.App) *cobra.Command {
 	var f app.ListFlags
 	var search string
 	cmd := &cobra.Command{
@@ -68,7 +68,7 @@ func list(a *app.App) *cobra.Command {
 			return a.ShowList(cmd, &f, path, query, columns, "There are no domains.")
 		},
 	}
-	f.Add(cmd)
+	f.AddTo(cmd)
 	cmd.Flags().StringVar(&search, "search", "", "part of the name")
 	return cmd
 }
@@ -100,7 +100,7 @@ func draw(p *output.Page, domain output.Row) {
 	}
 }
 
-func find(ctx context.Context, a *app.App, text string) (*remote.Remote, refs.Object, error) {
+func findDomain(ctx context.Context, a *app.App, text string) (*remote.Remote, refs.Object, error) {
 	r, err := a.Remote()
 	if err != nil {
 		return nil, refs.Object{}, err
@@ -109,11 +109,11 @@ func find(ctx context.Context, a *app.App, text string) (*remote.Remote, refs.Ob
 	return r, domain, err
 }
 
-func get(a *app.App) *cobra.Command {
+func getDomain(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get DOMAIN", Aliases: []string{"show"}, Short: "Show a domain and its DNS records", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, domain, err := find(cmd.Context(), a, args[0])
+			_, domain, err := findDomain(cmd.Context(), a, args[0])
 			if err != nil {
 				return err
 			}
@@ -154,7 +154,7 @@ func (s *settings) body(cmd *cobra.Command) map[string]any {
 	return body
 }
 
-func create(a *app.App) *cobra.Command {
+func addDomain(a *app.App) *cobra.Command {
 	var s settings
 	cmd := &cobra.Command{
 		Use: "add HOST", Aliases: []string{"create", "new"}, Short: "Add a domain, and show the DNS records that it needs",
@@ -186,7 +186,7 @@ func update(a *app.App) *cobra.Command {
 			if len(body) == 0 {
 				return app.Usage("nothing is to be changed; see %s --help for the flags", cmd.CommandPath())
 			}
-			r, domain, err := find(cmd.Context(), a, args[0])
+			r, domain, err := findDomain(cmd.Context(), a, args[0])
 			if err != nil {
 				return err
 			}
@@ -205,7 +205,7 @@ func verify(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "verify DOMAIN", Short: "Look for the DNS records of a domain now", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, domain, err := find(cmd.Context(), a, args[0])
+			r, domain, err := findDomain(cmd.Context(), a, args[0])
 			if err != nil {
 				return err
 			}
@@ -223,7 +223,7 @@ func remove(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "delete DOMAIN", Aliases: []string{"rm"}, Short: "Delete a domain without links", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, domain, err := find(cmd.Context(), a, args[0])
+			r, domain, err := findDomain(cmd.Context(), a, args[0])
 			if err != nil {
 				return err
 			}

@@ -16,14 +16,14 @@ import (
 	"github.com/shortline/shortline/client/cmd/shortline/internal/remote"
 )
 
-// Command returns the group experiments.
-func Command(a *app.App) *cobra.Command {
-	group := app.Group("experiments", "List, show, stop and decide experiments", list(a), show(a), stop(a), choose(a))
+// Commands returns the group experiments.
+func Commands(a *app.App) *cobra.Command {
+	group := app.Group("experiments", "List, show, stop and decide experiments", listTests(a), show(a), stop(a), choose(a))
 	group.Aliases = []string{"experiment"}
 	return group
 }
 
-func list(a *app.App) *cobra.Command {
+func listTests(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List links with an A/B test, and their variants", Args: cobra.NoArgs,
 		Long: "List links with an A/B test, with the clicks of each variant in the last 30 days.",

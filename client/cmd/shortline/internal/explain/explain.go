@@ -37,7 +37,7 @@ func Command(a *app.App) *cobra.Command {
 			return Show(a, raw)
 		},
 	}
-	v.Add(cmd)
+	v.AddTo(cmd)
 	return cmd
 }
 
@@ -63,8 +63,8 @@ var visitorFlags = []struct{ field, flag, usage string }{
 	{"time", "time", "time of the visit, such as 2026-12-24T20:00:00+01:00"},
 }
 
-// Add adds the flags to a command.
-func (v *Visitor) Add(cmd *cobra.Command) {
+// AddTo adds the flags to a command.
+func (v *Visitor) AddTo(cmd *cobra.Command) {
 	v.texts = map[string]*string{}
 	for _, one := range visitorFlags {
 		v.texts[one.field] = cmd.Flags().String(one.flag, "", one.usage)

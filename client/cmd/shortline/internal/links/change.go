@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/client/cmd/shortline/internal/remote"
 )
 
-func create(a *app.App) *cobra.Command {
+func createLink(a *app.App) *cobra.Command {
 	f := &fields{app: a}
 	var slug, domain string
 	cmd := &cobra.Command{

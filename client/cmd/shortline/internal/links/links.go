@@ -14,10 +14,10 @@ import (
 	"github.com/shortline/shortline/client/cmd/shortline/internal/refs"
 )
 
-// Command returns the group links.
-func Command(a *app.App) *cobra.Command {
+// Commands returns the group links.
+func Commands(a *app.App) *cobra.Command {
 	group := app.Group("links", "List, create, change and delete links",
-		list(a), get(a), create(a), update(a), remove(a), restore(a), stats(a), history(a))
+		listLinks(a), getLink(a), createLink(a), update(a), remove(a), restore(a), stats(a), history(a))
 	group.Aliases = []string{"link"}
 	return group
 }
@@ -34,7 +34,7 @@ var columns = []output.Column{
 	{Head: "ID", Field: "id", Rank: 6, Paint: output.Faint},
 }
 
-func list(a *app.App) *cobra.Command {
+func listLinks(a *app.App) *cobra.Command {
 	var f app.ListFlags
 	texts := map[string]*string{}
 	var tags []string
@@ -52,7 +52,7 @@ func list(a *app.App) *cobra.Command {
 			return a.ShowList(cmd, &f, "/api/urls", query, columns, "No links match.")
 		},
 	}
-	f.Add(cmd)
+	f.AddTo(cmd)
 	add := func(param, flag, usage string) { texts[param] = cmd.Flags().String(flag, "", usage) }
 	add("search", "search", "text in slug, title or destination")
 	add("status", "status", strings.Join(statuses, ", "))
@@ -80,7 +80,7 @@ func fixed(cmd *cobra.Command, flag string, values []string) {
 	}
 }
 
-func get(a *app.App) *cobra.Command {
+func getLink(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get LINK", Aliases: []string{"show"}, Short: "Show a link", Long: "Show a link.\n\n" + refs.About, Args: cobra.ExactArgs(1),
 		Example: "  shortline links get sho.rt/fair\n  shortline links get fair --jq .clickCount",
@@ -197,7 +197,7 @@ func history(a *app.App) *cobra.Command {
 			return a.ShowList(cmd, &f, "/api/urls/"+id+"/history", nil, historyColumns, "Nothing is known of changes.")
 		},
 	}
-	f.Add(cmd)
+	f.AddTo(cmd)
 	return cmd
 }
 

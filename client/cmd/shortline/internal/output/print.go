@@ -146,7 +146,7 @@ func (p *Printer) csv(v View) error {
 		return err
 	}
 	for _, r := range v.Rows {
-		if err := w.Write(record(v.Columns, r)); err != nil {
+		if err := w.Write(cellsOf(v.Columns, r)); err != nil {
 			return err
 		}
 	}
@@ -154,7 +154,7 @@ func (p *Printer) csv(v View) error {
 	return w.Error()
 }
 
-func record(columns []Column, r Row) []string {
+func cellsOf(columns []Column, r Row) []string {
 	cells := make([]string, len(columns))
 	for i, c := range columns {
 		cells[i] = cell(r.Get(c.Field))
@@ -224,7 +224,7 @@ func (s *Stream) Write(raw []byte) error {
 			}
 			_ = w.Write(head) // Flush reports errors
 		}
-		_ = w.Write(record(s.columns, row))
+		_ = w.Write(cellsOf(s.columns, row))
 		w.Flush()
 		return w.Error()
 	}

@@ -46,7 +46,7 @@ objects. -F sends the value as a text. Keys, tokens and secrets in the response 
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd, a, f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return call(cmd, a, f, args) },
 	}
 	set := cmd.Flags()
 	set.StringArrayVarP(&f.fields, "field", "f", nil, "name=value; the value is JSON or text")
@@ -59,7 +59,7 @@ objects. -F sends the value as a text. Keys, tokens and secrets in the response 
 	return cmd
 }
 
-func run(cmd *cobra.Command, a *app.App, f flags, args []string) error {
+func call(cmd *cobra.Command, a *app.App, f flags, args []string) error {
 	in, err := request(a, f, args)
 	if err != nil {
 		return err

@@ -52,12 +52,12 @@ func Name(link output.Row) string {
 
 // Link returns the link that an argument names.
 func Link(ctx context.Context, r *remote.Remote, text string) (Object, error) {
-	return find(ctx, r, text, false)
+	return findLink(ctx, r, text, false)
 }
 
 // Trashed returns the link in the trash that an argument names.
 func Trashed(ctx context.Context, r *remote.Remote, text string) (Object, error) {
-	return find(ctx, r, text, true)
+	return findLink(ctx, r, text, true)
 }
 
 // ID returns the id of the link that an argument names. It asks the server only if the argument is not an id.
@@ -69,15 +69,15 @@ func ID(ctx context.Context, r *remote.Remote, text string) (string, error) {
 	return link.ID, err
 }
 
-func find(ctx context.Context, r *remote.Remote, text string, trashed bool) (Object, error) {
+func findLink(ctx context.Context, r *remote.Remote, text string, trashed bool) (Object, error) {
 	external, isExternal := strings.CutPrefix(text, "ext:")
 	switch {
 	case text == "":
 		return Object{}, missing("A link must not be empty.")
 	case IsID(text) && !trashed:
-		return get(ctx, r, remote.Path("api", "urls", text))
+		return read(ctx, r, remote.Path("api", "urls", text))
 	case isExternal && !trashed:
-		return get(ctx, r, remote.Path("api", "urls", "by-external-id", external))
+		return read(ctx, r, remote.Path("api", "urls", "by-external-id", external))
 	}
 	domain, slug := Split(text)
 	query := url.Values{"search": {slug}}
@@ -144,7 +144,7 @@ func Split(text string) (domain, slug string) {
 	return "", strings.TrimSuffix(text, "/")
 }
 
-func get(ctx context.Context, r *remote.Remote, path string) (Object, error) {
+func read(ctx context.Context, r *remote.Remote, path string) (Object, error) {
 	raw, err := r.Get(ctx, path, nil)
 	if err != nil {
 		return Object{}, err

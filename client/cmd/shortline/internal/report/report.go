@@ -65,7 +65,7 @@ func Command(a *app.App) *cobra.Command {
 		Example: "  shortline report fair --period 7d\n  shortline report --tag events --country DE --country AT --by device\n" +
 			"  shortline report fair --from 2026-11-01 --to 2026-11-30 -o csv > november.csv",
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd, a, f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return show(cmd, a, f, args) },
 	}
 	set := cmd.Flags()
 	set.StringVar(&f.period, "period", "30d", "period: "+strings.Join(periodNames, ", "))
@@ -136,7 +136,7 @@ func (f flags) query() (url.Values, error) {
 	return q, nil
 }
 
-func run(cmd *cobra.Command, a *app.App, f flags, args []string) error {
+func show(cmd *cobra.Command, a *app.App, f flags, args []string) error {
 	q, err := f.query()
 	if err != nil {
 		return err

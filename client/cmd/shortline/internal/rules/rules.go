@@ -17,9 +17,9 @@ import (
 	"github.com/shortline/shortline/client/cmd/shortline/internal/remote"
 )
 
-// Command returns the group rules.
-func Command(a *app.App) *cobra.Command {
-	group := app.Group("rules", "Show, set and test the routing rules of a link", get(a), set(a), test(a))
+// Commands returns the group rules.
+func Commands(a *app.App) *cobra.Command {
+	group := app.Group("rules", "Show, set and test the routing rules of a link", getRules(a), set(a), test(a))
 	group.Aliases = []string{"rule"}
 	return group
 }
@@ -76,7 +76,7 @@ func value(row output.Row) string {
 	return row.Text("value")
 }
 
-func get(a *app.App) *cobra.Command {
+func getRules(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get LINK", Aliases: []string{"list", "show"}, Short: "Show the rules of a link",
 		Long: "Show the rules of a link in the order in which they are asked. With -o yaml, the result can be edited and given to\n" +
@@ -198,7 +198,7 @@ func test(a *app.App) *cobra.Command {
 			return explain.Show(a, raw)
 		},
 	}
-	v.Add(cmd)
+	v.AddTo(cmd)
 	cmd.Flags().StringVarP(&file, "file", "F", "", "file with rules, YAML or JSON; - is standard input")
 	return cmd
 }

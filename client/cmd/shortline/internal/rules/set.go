@@ -58,7 +58,7 @@ func set(a *app.App) *cobra.Command {
 				}
 			}
 			if !dry {
-				if err := apply(cmd.Context(), a, r, steps); err != nil {
+				if err := applySteps(cmd.Context(), a, r, steps); err != nil {
 					return err
 				}
 			}
@@ -125,8 +125,8 @@ func same(old, now rule) bool {
 		(now.IsActive == nil || old.IsActive != nil && *old.IsActive == *now.IsActive)
 }
 
-// apply takes all steps. Ctrl-C ends the program after the last one, so that no link is left with half of its rules.
-func apply(ctx context.Context, a *app.App, r *remote.Remote, steps []step) error {
+// applySteps takes all steps. Ctrl-C ends the program after the last one, so that no link is left with half of its rules.
+func applySteps(ctx context.Context, a *app.App, r *remote.Remote, steps []step) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

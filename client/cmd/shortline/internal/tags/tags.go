@@ -13,9 +13,9 @@ import (
 	"github.com/shortline/shortline/client/cmd/shortline/internal/remote"
 )
 
-// Command returns the group tags.
-func Command(a *app.App) *cobra.Command {
-	group := app.Group("tags", "List, create, rename and delete tags", list(a), create(a), update(a), remove(a))
+// Commands returns the group tags.
+func Commands(a *app.App) *cobra.Command {
+	group := app.Group("tags", "List, create, rename and delete tags", listTags(a), createTag(a), update(a), remove(a))
 	group.Aliases = []string{"tag"}
 	return group
 }
@@ -30,7 +30,7 @@ var columns = []output.Column{
 
 const path = "/api/tags"
 
-func list(a *app.App) *cobra.Command {
+func listTags(a *app.App) *cobra.Command {
 	var f app.ListFlags
 	var search string
 	cmd := &cobra.Command{
@@ -43,12 +43,12 @@ func list(a *app.App) *cobra.Command {
 			return a.ShowList(cmd, &f, path, query, columns, "There are no tags.")
 		},
 	}
-	f.Add(cmd)
+	f.AddTo(cmd)
 	cmd.Flags().StringVar(&search, "search", "", "part of the name")
 	return cmd
 }
 
-func create(a *app.App) *cobra.Command {
+func createTag(a *app.App) *cobra.Command {
 	var colour string
 	cmd := &cobra.Command{
 		Use: "create NAME", Aliases: []string{"new", "add"}, Short: "Create a tag", Args: cobra.ExactArgs(1),

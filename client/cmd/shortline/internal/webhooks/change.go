@@ -50,7 +50,7 @@ func (f *fields) body(cmd *cobra.Command, a *app.App) (map[string]any, error) {
 	return body, nil
 }
 
-func create(a *app.App) *cobra.Command {
+func createWebhook(a *app.App) *cobra.Command {
 	f := &fields{}
 	cmd := &cobra.Command{
 		Use: "create URL --event EVENT (--secret-file FILE | --secret-stdin)", Aliases: []string{"new", "add"}, Short: "Create a webhook",
@@ -151,7 +151,7 @@ func update(a *app.App) *cobra.Command {
 			if len(body) == 0 {
 				return app.Usage("nothing is to be changed; see %s --help for the flags", cmd.CommandPath())
 			}
-			r, hook, err := find(cmd.Context(), a, args[0])
+			r, hook, err := findWebhook(cmd.Context(), a, args[0])
 			if err != nil {
 				return err
 			}
@@ -180,7 +180,7 @@ func Trigger(a *app.App) *cobra.Command {
 		Long: "Send the event webhook.test to a webhook, which is named by its name, its address or its id. The exit code is 1 if the\n" +
 			"receiver does not accept it.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, hook, err := find(cmd.Context(), a, args[0])
+			r, hook, err := findWebhook(cmd.Context(), a, args[0])
 			if err != nil {
 				return err
 			}

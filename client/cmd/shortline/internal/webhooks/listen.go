@@ -53,7 +53,7 @@ in the file of --secret-file, which is made if it does not exist.`,
 			if l.remote, err = a.Remote(); err != nil {
 				return err
 			}
-			return l.run(cmd.Context(), split(events))
+			return l.forwardAll(cmd.Context(), split(events))
 		},
 	}
 	cmd.Flags().StringVar(&l.to, "forward-to", "", "address of the receiver")
@@ -111,7 +111,7 @@ type listener struct {
 // every is the time between two looks at the log.
 const every = time.Second
 
-func (l *listener) run(ctx context.Context, events []string) error {
+func (l *listener) forwardAll(ctx context.Context, events []string) error {
 	body := map[string]any{
 		"name": "shortline listen", "url": "https://" + strings.ToLower(rand.Text()) + ".shortline-listen.invalid/", "events": events,
 		"secret": l.secret,

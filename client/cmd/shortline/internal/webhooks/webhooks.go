@@ -16,10 +16,10 @@ import (
 	"github.com/shortline/shortline/client/cmd/shortline/internal/remote"
 )
 
-// Command returns the group webhooks.
-func Command(a *app.App) *cobra.Command {
+// Commands returns the group webhooks.
+func Commands(a *app.App) *cobra.Command {
 	group := app.Group("webhooks", "List, create, change and delete webhooks, and see their deliveries",
-		list(a), get(a), create(a), update(a), remove(a), logs(a), retry(a))
+		listWebhooks(a), getWebhook(a), createWebhook(a), update(a), remove(a), logs(a), retry(a))
 	group.Aliases = []string{"webhook"}
 	return group
 }
@@ -55,7 +55,7 @@ func draw(p *output.Page, hook output.Row) {
 	)
 }
 
-func find(ctx context.Context, a *app.App, text string) (*remote.Remote, refs.Object, error) {
+func findWebhook(ctx context.Context, a *app.App, text string) (*remote.Remote, refs.Object, error) {
 	r, err := a.Remote()
 	if err != nil {
 		return nil, refs.Object{}, err
@@ -64,7 +64,7 @@ func find(ctx context.Context, a *app.App, text string) (*remote.Remote, refs.Ob
 	return r, hook, err
 }
 
-func list(a *app.App) *cobra.Command {
+func listWebhooks(a *app.App) *cobra.Command {
 	var f app.ListFlags
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List webhooks", Args: cobra.NoArgs,
@@ -72,16 +72,16 @@ func list(a *app.App) *cobra.Command {
 			return a.ShowList(cmd, &f, path, nil, columns, "There are no webhooks.")
 		},
 	}
-	f.Add(cmd)
+	f.AddTo(cmd)
 	return cmd
 }
 
-func get(a *app.App) *cobra.Command {
+func getWebhook(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get WEBHOOK", Aliases: []string{"show"}, Short: "Show a webhook", Args: cobra.ExactArgs(1),
 		Long: "Show a webhook, which is named by its name, its address or its id.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, hook, err := find(cmd.Context(), a, args[0])
+			_, hook, err := findWebhook(cmd.Context(), a, args[0])
 			if err != nil {
 				return err
 			}
@@ -95,7 +95,7 @@ func remove(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "delete WEBHOOK", Aliases: []string{"rm"}, Short: "Delete a webhook and its log", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, hook, err := find(cmd.Context(), a, args[0])
+			r, hook, err := findWebhook(cmd.Context(), a, args[0])
 			if err != nil {
 				return err
 			}
@@ -130,7 +130,7 @@ func logs(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "logs WEBHOOK", Aliases: []string{"deliveries"}, Short: "List attempts to deliver events", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, hook, err := find(cmd.Context(), a, args[0])
+			_, hook, err := findWebhook(cmd.Context(), a, args[0])
 			if err != nil {
 				return err
 			}
@@ -143,7 +143,7 @@ func logs(a *app.App) *cobra.Command {
 			return a.ShowList(cmd, &f, remote.Path("api", "webhooks", hook.ID, "logs"), query, logColumns, "Nothing was delivered yet.")
 		},
 	}
-	f.Add(cmd)
+	f.AddTo(cmd)
 	cmd.Flags().StringVar(&status, "status", "", "success or failed")
 	cmd.Flags().StringVar(&event, "event", "", "event, such as url.clicked")
 	return cmd
@@ -153,7 +153,7 @@ func retry(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "retry WEBHOOK [DELIVERY]", Short: "Repeat a failed delivery, or all of them", Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, hook, err := find(cmd.Context(), a, args[0])
+			r, hook, err := findWebhook(cmd.Context(), a, args[0])
 			if err != nil {
 				return err
 			}
