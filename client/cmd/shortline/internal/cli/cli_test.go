@@ -368,3 +368,27 @@ func TestPipe_that_ends_early_is_an_error_and_no_panic(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 }
+
+func TestMan_and_completion(t *testing.T) {
+	_, address := serve(t)
+	dir := filepath.Join(t.TempDir(), "man1")
+	if r := run(t, address, 0, "", nil, "man", "--dir", dir); r.code != 0 {
+		t.Fatal(r.err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "shortline-links-create.1"))
+	if err != nil || !strings.Contains(string(page), ".TH \"SHORTLINE\"") && !strings.Contains(string(page), "shortline-links-create") {
+		t.Errorf("%v: %.300s", err, page)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if r := run(t, address, 0, "", nil, "completion", shell); r.code != 0 || !strings.Contains(r.out, "shortline") {
+			t.Errorf("%s: %+v", shell, r)
+		}
+	}
+	if r := run(t, address, 0, "", nil, "completion", "fishh"); r.code != app.CodeUsage || !strings.Contains(r.err, "did you mean fish?") {
+		t.Errorf("%+v", r)
+	}
+	r := run(t, address, 0, "", nil, "__complete", "links", "list", "--status", "S")
+	if r.code != 0 || !strings.Contains(r.out, "SUSPENDED") {
+		t.Errorf("%+v", r)
+	}
+}

@@ -3,11 +3,8 @@ package webhooks
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,12 +14,12 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/app"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/output"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/remote"
@@ -195,12 +192,15 @@ func (l *listener) forward(ctx context.Context, one delivery) error {
 	if err != nil {
 		return err
 	}
-	for name, value := range Headers(l.secret, one.Event, one.DeliveryID, payload.String(), l.app.Now()) {
+	req.Header = client.SignWebhook(l.secret, one.DeliveryID, l.app.Now(), payload.Bytes())
+	for name, value := range map[string]string{
+		"User-Agent": "Shortline-Webhook/1", "X-Webhook-Event": one.Event, "X-Webhook-Attempt": "1",
+	} {
 		req.Header.Set(name, value)
 	}
 	begun := l.app.Now()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := client.Do(req)
+	plain := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := plain.Do(req)
 	result := ""
 	switch {
 	case err == nil:
@@ -215,28 +215,4 @@ func (l *listener) forward(ctx context.Context, one delivery) error {
 	at := begun.Local().Format(time.TimeOnly)
 	_, err = fmt.Fprintf(l.app.Out, "%s  %s  %s  %s\n", at, one.Event, one.DeliveryID, output.Clean(result))
 	return err
-}
-
-// Headers returns the headers of a delivery: Shortline's own, and those of Standard Webhooks.
-func Headers(secret, event, id, payload string, now time.Time) map[string]string {
-	stamp := strconv.FormatInt(now.Unix(), 10)
-	key := []byte(secret)
-	if encoded, is := strings.CutPrefix(secret, "whsec_"); is {
-		if decoded, err := base64.StdEncoding.DecodeString(encoded); err == nil {
-			key = decoded
-		}
-	}
-	return map[string]string{
-		"Content-Type": "application/json", "User-Agent": "Shortline-Webhook/1",
-		"X-Webhook-Event": event, "X-Webhook-Delivery-Id": id, "X-Webhook-Timestamp": stamp, "X-Webhook-Attempt": "1",
-		"X-Webhook-Signature": "sha256=" + hex.EncodeToString(sign([]byte(secret), payload)),
-		"webhook-id":          id, "webhook-timestamp": stamp,
-		"webhook-signature": "v1," + base64.StdEncoding.EncodeToString(sign(key, id+"."+stamp+"."+payload)),
-	}
-}
-
-func sign(key []byte, text string) []byte {
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(text))
-	return mac.Sum(nil)
 }
