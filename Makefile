@@ -67,12 +67,22 @@ check-go:
 	@cd control && $(GO) test -run 'TestImports|TestNames' .
 	@cd edge && $(GO) test -run 'TestImports|TestNames' .
 	@cd test/observe && $(GO) test -run 'TestLogs|TestMetrics_are_documented|TestMetrics_in_queries' .
+	@$(MAKE) --no-print-directory api-diff
 	@$(MAKE) --no-print-directory prose
 	@cd .ci/tools && GOWORK=off $(GO) run ./licences -check
 	@deploy/dev/vulns
 
 check-web:
 	@deploy/dev/web check
+
+api-diff: api-document ## compare the OpenAPI document with the last released one; fails if it breaks clients or has the wrong version
+	@cd .ci/tools && GOWORK=off $(GO) test ./apidiff && GOWORK=off $(GO) run ./apidiff ../openapi-released.json $(CACHE)/openapi.json
+
+api-released: api-document ## keep the OpenAPI document as the last released one; only for a release
+	@cd .ci/tools && GOWORK=off $(GO) run ./apidiff -keep ../openapi-released.json $(CACHE)/openapi.json
+
+api-document:
+	@mkdir -p $(CACHE) && cd control && $(GO) run ./internal/api/openapi >$(CACHE)/openapi.json
 
 prose: ## check docs and comments against docs/style.md
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ github.com/vale-cli/vale/v3/cmd/vale
@@ -103,7 +113,7 @@ fuzz: ## run every fuzz target for FUZZTIME (10s), or FUZZEXECS inputs
 e2e: ## test standalone and a fleet end to end: README, full load, kill -9 (N=30), rolling restarts
 	@deploy/dev/parts
 	@test/observe/parts
-	@cd control/cmd/standalone && FRESH_ROUNDS=10000 $(GO) test -count=1 -tags proof -timeout 30m -v -run 'E2E|TestAPI1' ./...
+	@cd control/cmd/standalone && $(GO) test -count=1 -tags proof -timeout 30m -v -run 'E2E|TestAPI1' ./...
 	@cd test/harness && $(GO) test -count=1 -timeout 60m -tags proof -v -run 'TestFleet|TestFormats' .
 
 e2e-cluster: ## test two shards of two ClickHouse servers each, with Docker: kill and pause servers, compare their rows
@@ -158,4 +168,4 @@ compiler:
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run web dev build build-cli build-standalone test quick proof check prose bench guard fuzz e2e e2e-cluster sim combinations screens load docs geo up up-fleet down compiler
+.PHONY: help run web dev build build-cli build-standalone test quick proof check api-diff api-released api-document prose bench guard fuzz e2e e2e-cluster sim combinations screens load docs geo up up-fleet down compiler

@@ -83,6 +83,21 @@ func (s *LinkService) CreateMany(ctx context.Context, body CreateManyLinks, opts
 	return one[BulkCreated](ctx, s.c, &call{method: "POST", path: expand("/api/urls/bulk"), body: body, key: true}, opts)
 }
 
+// Upsert sends PUT /api/urls/bulk: create or update many short URLs.
+//
+// 1 to 1,000 links with their tags, rules and variants, each named by `externalId`, or else by `domain` and
+// `customSlug`. A link that exists gets the given fields; missing ones are kept. Other links are created. Each item is
+// applied as a whole or refused with its problems, and does not affect the others; those that change something are
+// written together, with one revision. An item that changes nothing is UNCHANGED: it has no new version and no event.
+// Concurrent requests with the same items make each link once. `dryRun=true` writes nothing and answers what would
+// happen. A request can compare and set 30 passwords. If the service would have more links than its limit, the whole
+// request gets 409 and changes nothing.
+func (s *LinkService) Upsert(
+	ctx context.Context, body UpsertLinks, params UpsertLinksParams, opts ...RequestOption,
+) (*UpsertedLinks, error) {
+	return one[UpsertedLinks](ctx, s.c, &call{method: "PUT", path: expand("/api/urls/bulk"), body: body, query: params}, opts)
+}
+
 // GetByExternalID sends GET /api/urls/by-external-id/{externalId}: get the short URL with an external id.
 //
 // The link of the workspace with this `externalId`.

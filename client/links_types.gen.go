@@ -3,6 +3,7 @@
 package client
 
 import (
+	"encoding/json"
 	"time"
 )
 
@@ -279,100 +280,45 @@ type BulkFailure struct {
 	Field string `json:"field"`
 }
 
-// PutLink has fields that are described at [CreateLink].
-type PutLink struct {
+// UpsertLinksParams are parameters of a request. A parameter with its zero value is left out.
+type UpsertLinksParams struct {
+	// Write nothing, and answer what would happen.
+	DryRun Optional[bool] `query:"dryRun"`
+}
+
+type UpsertLinks struct {
+	// 1 to 1,000 items; each is applied or refused on its own.
+	Items []UpsertLink `json:"items"`
+}
+
+// UpsertLink has fields that are described at [CreateLink].
+type UpsertLink struct {
 	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`
-	// Only for a new link: slugs cannot be changed.
+	// Names the link if externalId does not. The slug of a link cannot be changed.
 	CustomSlug Optional[string] `json:"customSlug,omitzero"`
 	DefaultURL Optional[string] `json:"defaultUrl,omitzero"`
-	// Only for a new link: domains cannot be changed.
-	Domain         Optional[string]    `json:"domain,omitzero"`
-	ExpiredURL     Optional[string]    `json:"expiredUrl,omitzero"`
-	ExpiresAt      Optional[time.Time] `json:"expiresAt,omitzero"`
-	ExternalID     Optional[string]    `json:"externalId,omitzero"`
-	IsABTesting    Optional[bool]      `json:"isABTesting,omitzero"`
-	IsSmartRouting Optional[bool]      `json:"isSmartRouting,omitzero"`
-	MaxClicks      Optional[int]       `json:"maxClicks,omitzero"`
-	Notes          Optional[string]    `json:"notes,omitzero"`
-	OGDescription  Optional[string]    `json:"ogDescription,omitzero"`
-	OGImage        Optional[string]    `json:"ogImage,omitzero"`
-	OGTitle        Optional[string]    `json:"ogTitle,omitzero"`
-	// Required to create a link.
-	OriginalURL       Optional[string]      `json:"originalUrl,omitzero"`
-	Password          Optional[string]      `json:"password,omitzero"`
-	RedirectCode      Optional[int]         `json:"redirectCode,omitzero"`
-	StartsAt          Optional[time.Time]   `json:"startsAt,omitzero"`
-	Status            Optional[LinkStatus]  `json:"status,omitzero"`
-	Stickiness        Optional[Stickiness]  `json:"stickiness,omitzero"`
-	Tags              Optional[[]string]    `json:"tags,omitzero"`
-	Title             Optional[string]      `json:"title,omitzero"`
-	TrackConversions  Optional[bool]        `json:"trackConversions,omitzero"`
-	TwitterCardType   Optional[TwitterCard] `json:"twitterCardType,omitzero"`
-	UTMCampaign       Optional[string]      `json:"utmCampaign,omitzero"`
-	UTMContent        Optional[string]      `json:"utmContent,omitzero"`
-	UTMID             Optional[string]      `json:"utmId,omitzero"`
-	UTMMedium         Optional[string]      `json:"utmMedium,omitzero"`
-	UTMSource         Optional[string]      `json:"utmSource,omitzero"`
-	UTMSourcePlatform Optional[string]      `json:"utmSourcePlatform,omitzero"`
-	UTMTerm           Optional[string]      `json:"utmTerm,omitzero"`
-}
-
-type ExplainNewLink struct {
-	// The link.
-	Draft NewLinkDraft `json:"draft"`
-	// The family, as clicks have it.
-	Browser Optional[string] `json:"browser,omitzero"`
-	// English name.
-	City Optional[string] `json:"city,omitzero"`
-	// Value of the visitor's cookie sl_v. It makes the visitor a returning one and determines the place of the visitor
-	// for percentages.
-	Cookie Optional[string] `json:"cookie,omitzero"`
-	// ISO 3166-1 code; overrides the location of the IP address.
-	Country Optional[string] `json:"country,omitzero"`
-	// Overrides the User-Agent, as do os and browser. Clicks have these three.
-	Device Optional[Device] `json:"device,omitzero"`
-	// IP address of the visitor. Places and conditions of the type ip use it.
-	IP Optional[string] `json:"ip,omitzero"`
-	// The Accept-Language header.
-	Language Optional[string] `json:"language,omitzero"`
-	OS       Optional[string] `json:"os,omitzero"`
-	// Query string of the short URL. Conditions of the type query use it.
-	Query Optional[string] `json:"query,omitzero"`
-	// The Referer header.
-	Referer Optional[string] `json:"referer,omitzero"`
-	// ISO 3166-2 code or English name.
-	Region Optional[string] `json:"region,omitzero"`
-	// Whether the visitor has been here before. A cookie implies it.
-	Returning Optional[bool] `json:"returning,omitzero"`
-	// Time of the visit; now if left out.
-	Time Optional[time.Time] `json:"time,omitzero"`
-	// The User-Agent header.
-	UserAgent Optional[string] `json:"userAgent,omitzero"`
-}
-
-// NewLinkDraft has fields that are described at [CreateLink].
-type NewLinkDraft struct {
-	// Same rules and stored form as originalUrl of a short URL.
-	OriginalURL string             `json:"originalUrl"`
-	BundleIDs   Optional[[]string] `json:"bundleIds,omitzero"`
-	// 3 to 50 letters, digits, hyphens or underscores.
-	CustomSlug     Optional[string]    `json:"customSlug,omitzero"`
-	DefaultURL     Optional[string]    `json:"defaultUrl,omitzero"`
-	Domain         Optional[string]    `json:"domain,omitzero"`
-	ExpiredURL     Optional[string]    `json:"expiredUrl,omitzero"`
-	ExpiresAt      Optional[time.Time] `json:"expiresAt,omitzero"`
-	ExternalID     Optional[string]    `json:"externalId,omitzero"`
-	IsABTesting    Optional[bool]      `json:"isABTesting,omitzero"`
-	IsSmartRouting Optional[bool]      `json:"isSmartRouting,omitzero"`
-	MaxClicks      Optional[int]       `json:"maxClicks,omitzero"`
-	Notes          Optional[string]    `json:"notes,omitzero"`
-	OGDescription  Optional[string]    `json:"ogDescription,omitzero"`
-	OGImage        Optional[string]    `json:"ogImage,omitzero"`
-	OGTitle        Optional[string]    `json:"ogTitle,omitzero"`
-	Password       Optional[string]    `json:"password,omitzero"`
-	RedirectCode   Optional[int]       `json:"redirectCode,omitzero"`
-	// All routing rules, instead of the saved ones; null or an empty list stands for none. At most 100. Rules with the
-	// same priority are evaluated in the order of their creation, new ones in the order of the list.
+	// The domain of customSlug; if left out, the workspace's default domain. null or an empty string stands for the
+	// default domain of the service. The domain of a link cannot be changed.
+	Domain     Optional[string]    `json:"domain,omitzero"`
+	ExpiredURL Optional[string]    `json:"expiredUrl,omitzero"`
+	ExpiresAt  Optional[time.Time] `json:"expiresAt,omitzero"`
+	ExternalID Optional[string]    `json:"externalId,omitzero"`
+	// The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is
+	// refused with 412.
+	IfMatch        Optional[string] `json:"ifMatch,omitzero"`
+	IsABTesting    Optional[bool]   `json:"isABTesting,omitzero"`
+	IsSmartRouting Optional[bool]   `json:"isSmartRouting,omitzero"`
+	MaxClicks      Optional[int]    `json:"maxClicks,omitzero"`
+	Notes          Optional[string] `json:"notes,omitzero"`
+	OGDescription  Optional[string] `json:"ogDescription,omitzero"`
+	OGImage        Optional[string] `json:"ogImage,omitzero"`
+	OGTitle        Optional[string] `json:"ogTitle,omitzero"`
+	// Required for a new link.
+	OriginalURL  Optional[string] `json:"originalUrl,omitzero"`
+	Password     Optional[string] `json:"password,omitzero"`
+	RedirectCode Optional[int]    `json:"redirectCode,omitzero"`
+	// All routing rules; null or an empty list stands for none. Left out, they stay. A rule without an id stands for
+	// the saved rule of the same name.
 	Rules             Optional[[]DraftRule] `json:"rules,omitzero"`
 	StartsAt          Optional[time.Time]   `json:"startsAt,omitzero"`
 	Status            Optional[LinkStatus]  `json:"status,omitzero"`
@@ -388,7 +334,8 @@ type NewLinkDraft struct {
 	UTMSource         Optional[string]      `json:"utmSource,omitzero"`
 	UTMSourcePlatform Optional[string]      `json:"utmSourcePlatform,omitzero"`
 	UTMTerm           Optional[string]      `json:"utmTerm,omitzero"`
-	// All variants, instead of the saved ones; null or an empty list stands for none. At most 100.
+	// All variants; null or an empty list stands for none. Left out, they stay. A variant without an id stands for the
+	// saved variant of the same name.
 	Variants Optional[[]DraftVariant] `json:"variants,omitzero"`
 }
 
@@ -418,19 +365,69 @@ type DraftVariant struct {
 	Weight Optional[int] `json:"weight,omitzero"`
 }
 
-type Explanation struct {
-	// Response to the visitor. ABSENT: the link has not started, or its domain is not in service; a domain in service
-	// can have a notFoundUrl for such visitors. ENDED: the link has expired or is exhausted, and the visitor goes to
-	// its expiredUrl or that of its domain. The destination is explained for every outcome; a visitor with the correct
-	// password reaches it.
-	Outcome Outcome `json:"outcome"`
-	// HTTP status of the response: 301, 302, 307, 308, 404, 410, 200 or 508.
-	Status int `json:"status"`
-	// Known facts about the visitor; unknown values are null.
-	Visitor ExplainedVisitor `json:"visitor"`
-	// Active rules in evaluation order.
-	Rules []ExplainedRule `json:"rules"`
-	// Active variants with a weight.
-	Variants    []ExplainedVariant `json:"variants"`
-	Destination Destination        `json:"destination"`
+type UpsertedLinks struct {
+	// Whether nothing was written.
+	DryRun         bool           `json:"dryRun"`
+	CreatedCount   int            `json:"createdCount"`
+	UpdatedCount   int            `json:"updatedCount"`
+	UnchangedCount int            `json:"unchangedCount"`
+	RefusedCount   int            `json:"refusedCount"`
+	Items          []UpsertedLink `json:"items"`
+}
+
+type UpsertedLink struct {
+	Result UpsertedLinkResult `json:"result"`
+	// Null for a refused item that names no link, and for a link that a dry run would create.
+	ID *string `json:"id"`
+	// Null if there is no link, or if a dry run would generate its slug.
+	ShortURL   *string `json:"shortUrl"`
+	ExternalID *string `json:"externalId"`
+	// Version of the link, for ifMatch. In a dry run, the present one. Null if there is no link.
+	ETag *string `json:"etag"`
+	// Fields of a link that existed and that change, by name. Passwords are always ***.
+	Changes map[string]Change `json:"changes"`
+	// Rules of a link that existed which are added, changed or removed.
+	RoutingRules []PartChange `json:"routingRules"`
+	// Variants of a link that existed which are added, changed or removed.
+	Variants []PartChange `json:"variants"`
+	// Why the item is refused; otherwise null.
+	Error *ItemError `json:"error"`
+}
+
+type Change struct {
+	// The value before.
+	Old json.RawMessage `json:"old"`
+	// The value after.
+	New json.RawMessage `json:"new"`
+}
+
+type PartChange struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Fields by name. All old values of a new part are null, and all new values of a removed one.
+	Changes map[string]Change `json:"changes"`
+}
+
+type ItemError struct {
+	// The HTTP status that a request with this item alone would get.
+	StatusCode int `json:"statusCode"`
+	// The problem in one sentence.
+	Message string `json:"message"`
+	// The name of the status.
+	Error string `json:"error"`
+	// All problems of the item.
+	Errors []FieldProblem `json:"errors"`
+	// The code of the message. Messages without one are in English only.
+	Code *Code `json:"code,omitzero"`
+	// What belongs in the sentence of the code, in the order of the English message.
+	Values []string `json:"values,omitzero"`
+}
+
+type FieldProblem struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+	// The code of the message. Messages without one are in English only.
+	Code *Code `json:"code,omitzero"`
+	// What belongs in the sentence of the code, in the order of the English message.
+	Values []string `json:"values,omitzero"`
 }

@@ -7,6 +7,136 @@ import (
 	"time"
 )
 
+// PutLink has fields that are described at [CreateLink].
+type PutLink struct {
+	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`
+	// Only for a new link: slugs cannot be changed.
+	CustomSlug Optional[string] `json:"customSlug,omitzero"`
+	DefaultURL Optional[string] `json:"defaultUrl,omitzero"`
+	// Only for a new link: domains cannot be changed.
+	Domain         Optional[string]    `json:"domain,omitzero"`
+	ExpiredURL     Optional[string]    `json:"expiredUrl,omitzero"`
+	ExpiresAt      Optional[time.Time] `json:"expiresAt,omitzero"`
+	ExternalID     Optional[string]    `json:"externalId,omitzero"`
+	IsABTesting    Optional[bool]      `json:"isABTesting,omitzero"`
+	IsSmartRouting Optional[bool]      `json:"isSmartRouting,omitzero"`
+	MaxClicks      Optional[int]       `json:"maxClicks,omitzero"`
+	Notes          Optional[string]    `json:"notes,omitzero"`
+	OGDescription  Optional[string]    `json:"ogDescription,omitzero"`
+	OGImage        Optional[string]    `json:"ogImage,omitzero"`
+	OGTitle        Optional[string]    `json:"ogTitle,omitzero"`
+	// Required to create a link.
+	OriginalURL       Optional[string]      `json:"originalUrl,omitzero"`
+	Password          Optional[string]      `json:"password,omitzero"`
+	RedirectCode      Optional[int]         `json:"redirectCode,omitzero"`
+	StartsAt          Optional[time.Time]   `json:"startsAt,omitzero"`
+	Status            Optional[LinkStatus]  `json:"status,omitzero"`
+	Stickiness        Optional[Stickiness]  `json:"stickiness,omitzero"`
+	Tags              Optional[[]string]    `json:"tags,omitzero"`
+	Title             Optional[string]      `json:"title,omitzero"`
+	TrackConversions  Optional[bool]        `json:"trackConversions,omitzero"`
+	TwitterCardType   Optional[TwitterCard] `json:"twitterCardType,omitzero"`
+	UTMCampaign       Optional[string]      `json:"utmCampaign,omitzero"`
+	UTMContent        Optional[string]      `json:"utmContent,omitzero"`
+	UTMID             Optional[string]      `json:"utmId,omitzero"`
+	UTMMedium         Optional[string]      `json:"utmMedium,omitzero"`
+	UTMSource         Optional[string]      `json:"utmSource,omitzero"`
+	UTMSourcePlatform Optional[string]      `json:"utmSourcePlatform,omitzero"`
+	UTMTerm           Optional[string]      `json:"utmTerm,omitzero"`
+}
+
+type ExplainNewLink struct {
+	// The link.
+	Draft NewLinkDraft `json:"draft"`
+	// The family, as clicks have it.
+	Browser Optional[string] `json:"browser,omitzero"`
+	// English name.
+	City Optional[string] `json:"city,omitzero"`
+	// Value of the visitor's cookie sl_v. It makes the visitor a returning one and determines the place of the visitor
+	// for percentages.
+	Cookie Optional[string] `json:"cookie,omitzero"`
+	// ISO 3166-1 code; overrides the location of the IP address.
+	Country Optional[string] `json:"country,omitzero"`
+	// Overrides the User-Agent, as do os and browser. Clicks have these three.
+	Device Optional[Device] `json:"device,omitzero"`
+	// IP address of the visitor. Places and conditions of the type ip use it.
+	IP Optional[string] `json:"ip,omitzero"`
+	// The Accept-Language header.
+	Language Optional[string] `json:"language,omitzero"`
+	OS       Optional[string] `json:"os,omitzero"`
+	// Query string of the short URL. Conditions of the type query use it.
+	Query Optional[string] `json:"query,omitzero"`
+	// The Referer header.
+	Referer Optional[string] `json:"referer,omitzero"`
+	// ISO 3166-2 code or English name.
+	Region Optional[string] `json:"region,omitzero"`
+	// Whether the visitor has been here before. A cookie implies it.
+	Returning Optional[bool] `json:"returning,omitzero"`
+	// Time of the visit; now if left out.
+	Time Optional[time.Time] `json:"time,omitzero"`
+	// The User-Agent header.
+	UserAgent Optional[string] `json:"userAgent,omitzero"`
+}
+
+// NewLinkDraft has fields that are described at [CreateLink].
+type NewLinkDraft struct {
+	// Same rules and stored form as originalUrl of a short URL.
+	OriginalURL string             `json:"originalUrl"`
+	BundleIDs   Optional[[]string] `json:"bundleIds,omitzero"`
+	// 3 to 50 letters, digits, hyphens or underscores.
+	CustomSlug     Optional[string]    `json:"customSlug,omitzero"`
+	DefaultURL     Optional[string]    `json:"defaultUrl,omitzero"`
+	Domain         Optional[string]    `json:"domain,omitzero"`
+	ExpiredURL     Optional[string]    `json:"expiredUrl,omitzero"`
+	ExpiresAt      Optional[time.Time] `json:"expiresAt,omitzero"`
+	ExternalID     Optional[string]    `json:"externalId,omitzero"`
+	IsABTesting    Optional[bool]      `json:"isABTesting,omitzero"`
+	IsSmartRouting Optional[bool]      `json:"isSmartRouting,omitzero"`
+	MaxClicks      Optional[int]       `json:"maxClicks,omitzero"`
+	Notes          Optional[string]    `json:"notes,omitzero"`
+	OGDescription  Optional[string]    `json:"ogDescription,omitzero"`
+	OGImage        Optional[string]    `json:"ogImage,omitzero"`
+	OGTitle        Optional[string]    `json:"ogTitle,omitzero"`
+	Password       Optional[string]    `json:"password,omitzero"`
+	RedirectCode   Optional[int]       `json:"redirectCode,omitzero"`
+	// All routing rules, instead of the saved ones; null or an empty list stands for none. At most 100. Rules with the
+	// same priority are evaluated in the order of their creation, new ones in the order of the list.
+	Rules             Optional[[]DraftRule] `json:"rules,omitzero"`
+	StartsAt          Optional[time.Time]   `json:"startsAt,omitzero"`
+	Status            Optional[LinkStatus]  `json:"status,omitzero"`
+	Stickiness        Optional[Stickiness]  `json:"stickiness,omitzero"`
+	Tags              Optional[[]string]    `json:"tags,omitzero"`
+	Title             Optional[string]      `json:"title,omitzero"`
+	TrackConversions  Optional[bool]        `json:"trackConversions,omitzero"`
+	TwitterCardType   Optional[TwitterCard] `json:"twitterCardType,omitzero"`
+	UTMCampaign       Optional[string]      `json:"utmCampaign,omitzero"`
+	UTMContent        Optional[string]      `json:"utmContent,omitzero"`
+	UTMID             Optional[string]      `json:"utmId,omitzero"`
+	UTMMedium         Optional[string]      `json:"utmMedium,omitzero"`
+	UTMSource         Optional[string]      `json:"utmSource,omitzero"`
+	UTMSourcePlatform Optional[string]      `json:"utmSourcePlatform,omitzero"`
+	UTMTerm           Optional[string]      `json:"utmTerm,omitzero"`
+	// All variants, instead of the saved ones; null or an empty list stands for none. At most 100.
+	Variants Optional[[]DraftVariant] `json:"variants,omitzero"`
+}
+
+type Explanation struct {
+	// Response to the visitor. ABSENT: the link has not started, or its domain is not in service; a domain in service
+	// can have a notFoundUrl for such visitors. ENDED: the link has expired or is exhausted, and the visitor goes to
+	// its expiredUrl or that of its domain. The destination is explained for every outcome; a visitor with the correct
+	// password reaches it.
+	Outcome Outcome `json:"outcome"`
+	// HTTP status of the response: 301, 302, 307, 308, 404, 410, 200 or 508.
+	Status int `json:"status"`
+	// Known facts about the visitor; unknown values are null.
+	Visitor ExplainedVisitor `json:"visitor"`
+	// Active rules in evaluation order.
+	Rules []ExplainedRule `json:"rules"`
+	// Active variants with a weight.
+	Variants    []ExplainedVariant `json:"variants"`
+	Destination Destination        `json:"destination"`
+}
+
 type ExplainedVisitor struct {
 	Device  *string `json:"device"`
 	OS      *string `json:"os"`
@@ -310,125 +440,4 @@ type Replay struct {
 	Flows []ReplayFlow `json:"flows"`
 	// The newest 200 visits.
 	Visits []ReplayedVisit `json:"visits"`
-}
-
-type ReplayFlow struct {
-	// With the saved link.
-	From ReplayDecision `json:"from"`
-	// With the draft.
-	To       ReplayDecision `json:"to"`
-	Visitors int            `json:"visitors"`
-}
-
-type ReplayDecision struct {
-	// As in explainURL.
-	Outcome Outcome `json:"outcome"`
-	// null if the visitor does not reach a destination.
-	ChosenBy *ChosenBy `json:"chosenBy"`
-	// null if another part chose the destination, or if the rule is new in the draft.
-	RuleID *string `json:"ruleId"`
-	// null if another part chose the destination, or if the variant is new in the draft.
-	VariantID *string `json:"variantId"`
-	// Place of the rule or variant in the list of the draft, from 0. null: it is not from a list of a draft.
-	Index *int `json:"index"`
-	// Destination with the link's campaign parameters, without the visitor's own ones. null: the visitor is not
-	// redirected.
-	URL *string `json:"url"`
-}
-
-type ReplayedVisit struct {
-	At       time.Time `json:"at"`
-	Country  *string   `json:"country"`
-	Region   *string   `json:"region"`
-	City     *string   `json:"city"`
-	Device   *string   `json:"device"`
-	OS       *string   `json:"os"`
-	Browser  *string   `json:"browser"`
-	Language *string   `json:"language"`
-	Referer  *string   `json:"referer"`
-	IsBot    bool      `json:"isBot"`
-	// With the saved link. null: unknown.
-	Before *ReplayDecision `json:"before"`
-	// With the draft. null: unknown.
-	After   *ReplayDecision `json:"after"`
-	Changed bool            `json:"changed"`
-	// Types of conditions whose facts are not stored and decide this visit, such as query.
-	Unknown []string `json:"unknown"`
-}
-
-// PageParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [ListLinksParams].
-type PageParams struct {
-	Page  int `query:"page"`
-	Limit int `query:"limit"`
-}
-
-type LinkRevision struct {
-	// A rollback to it restores the state right after the change.
-	Revision int `json:"revision"`
-	// Null if it is not known.
-	At *time.Time `json:"at"`
-	// Who made the change. Null for the system, or if it is not known.
-	User *ChangeUser `json:"user"`
-	// As in the audit log. EARLIER is the oldest known state if it is not known how it came about.
-	Action AuditAction `json:"action"`
-	// Fields of the link, by name. Passwords are always ***.
-	Changes map[string]Change `json:"changes"`
-	// Rules that the change has added, changed or removed.
-	RoutingRules []PartChange `json:"routingRules"`
-	// Variants that the change has added, changed or removed.
-	Variants []PartChange `json:"variants"`
-}
-
-type ChangeUser struct {
-	ID string `json:"id"`
-	// The e-mail address of a user without a name. Null if the user was deleted.
-	Name *string `json:"name"`
-}
-
-type Change struct {
-	// The value before.
-	Old json.RawMessage `json:"old"`
-	// The value after.
-	New json.RawMessage `json:"new"`
-}
-
-type PartChange struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	// Fields by name. All old values of a new part are null, and all new values of a removed one.
-	Changes map[string]Change `json:"changes"`
-}
-
-// QRCodeParams are parameters of a request. A parameter with its zero value is left out.
-type QRCodeParams struct {
-	// Width and height in pixels. The default is 300.
-	Width int `query:"width"`
-	// Hexadecimal colour of the code. The default is #000000.
-	Color string `query:"color"`
-	// Hexadecimal colour of the background. The default is #ffffff.
-	Background string `query:"background"`
-	// The shape of the modules. The default is square.
-	Shape QRShape `query:"shape"`
-	// How much of the code may be damaged: L 7 %, M 15 % (default), Q 25 %, H 30 %.
-	Level QRLevel `query:"level"`
-	// Width of the empty border in modules. The default is 4, which scanners expect.
-	Margin Optional[int] `query:"margin"`
-	// The format of the response.
-	Format QRFormat `query:"format"`
-}
-
-type RestoreLink struct {
-	// Another domain of the workspace, if the old one was deleted or failed its verification; null for the host of the
-	// service.
-	Domain Optional[string] `json:"domain,omitzero"`
-	// Another externalId, if the old one was taken meanwhile; null for none.
-	ExternalID Optional[string] `json:"externalId,omitzero"`
-	// Another slug, if the old one was taken meanwhile.
-	Slug Optional[string] `json:"slug,omitzero"`
-}
-
-type RollBackLink struct {
-	// A revision in the history of the link.
-	Revision int `json:"revision"`
 }

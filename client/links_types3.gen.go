@@ -2,6 +2,117 @@
 
 package client
 
+import (
+	"time"
+)
+
+type ReplayFlow struct {
+	// With the saved link.
+	From ReplayDecision `json:"from"`
+	// With the draft.
+	To       ReplayDecision `json:"to"`
+	Visitors int            `json:"visitors"`
+}
+
+type ReplayDecision struct {
+	// As in explainURL.
+	Outcome Outcome `json:"outcome"`
+	// null if the visitor does not reach a destination.
+	ChosenBy *ChosenBy `json:"chosenBy"`
+	// null if another part chose the destination, or if the rule is new in the draft.
+	RuleID *string `json:"ruleId"`
+	// null if another part chose the destination, or if the variant is new in the draft.
+	VariantID *string `json:"variantId"`
+	// Place of the rule or variant in the list of the draft, from 0. null: it is not from a list of a draft.
+	Index *int `json:"index"`
+	// Destination with the link's campaign parameters, without the visitor's own ones. null: the visitor is not
+	// redirected.
+	URL *string `json:"url"`
+}
+
+type ReplayedVisit struct {
+	At       time.Time `json:"at"`
+	Country  *string   `json:"country"`
+	Region   *string   `json:"region"`
+	City     *string   `json:"city"`
+	Device   *string   `json:"device"`
+	OS       *string   `json:"os"`
+	Browser  *string   `json:"browser"`
+	Language *string   `json:"language"`
+	Referer  *string   `json:"referer"`
+	IsBot    bool      `json:"isBot"`
+	// With the saved link. null: unknown.
+	Before *ReplayDecision `json:"before"`
+	// With the draft. null: unknown.
+	After   *ReplayDecision `json:"after"`
+	Changed bool            `json:"changed"`
+	// Types of conditions whose facts are not stored and decide this visit, such as query.
+	Unknown []string `json:"unknown"`
+}
+
+// PageParams are parameters of a request. A parameter with its zero value is left out. Some are described at
+// [ListLinksParams].
+type PageParams struct {
+	Page  int `query:"page"`
+	Limit int `query:"limit"`
+}
+
+type LinkRevision struct {
+	// A rollback to it restores the state right after the change.
+	Revision int `json:"revision"`
+	// Null if it is not known.
+	At *time.Time `json:"at"`
+	// Who made the change. Null for the system, or if it is not known.
+	User *ChangeUser `json:"user"`
+	// As in the audit log. EARLIER is the oldest known state if it is not known how it came about.
+	Action AuditAction `json:"action"`
+	// Fields of the link, by name. Passwords are always ***.
+	Changes map[string]Change `json:"changes"`
+	// Rules that the change has added, changed or removed.
+	RoutingRules []PartChange `json:"routingRules"`
+	// Variants that the change has added, changed or removed.
+	Variants []PartChange `json:"variants"`
+}
+
+type ChangeUser struct {
+	ID string `json:"id"`
+	// The e-mail address of a user without a name. Null if the user was deleted.
+	Name *string `json:"name"`
+}
+
+// QRCodeParams are parameters of a request. A parameter with its zero value is left out.
+type QRCodeParams struct {
+	// Width and height in pixels. The default is 300.
+	Width int `query:"width"`
+	// Hexadecimal colour of the code. The default is #000000.
+	Color string `query:"color"`
+	// Hexadecimal colour of the background. The default is #ffffff.
+	Background string `query:"background"`
+	// The shape of the modules. The default is square.
+	Shape QRShape `query:"shape"`
+	// How much of the code may be damaged: L 7 %, M 15 % (default), Q 25 %, H 30 %.
+	Level QRLevel `query:"level"`
+	// Width of the empty border in modules. The default is 4, which scanners expect.
+	Margin Optional[int] `query:"margin"`
+	// The format of the response.
+	Format QRFormat `query:"format"`
+}
+
+type RestoreLink struct {
+	// Another domain of the workspace, if the old one was deleted or failed its verification; null for the host of the
+	// service.
+	Domain Optional[string] `json:"domain,omitzero"`
+	// Another externalId, if the old one was taken meanwhile; null for none.
+	ExternalID Optional[string] `json:"externalId,omitzero"`
+	// Another slug, if the old one was taken meanwhile.
+	Slug Optional[string] `json:"slug,omitzero"`
+}
+
+type RollBackLink struct {
+	// A revision in the history of the link.
+	Revision int `json:"revision"`
+}
+
 // AuditAction is one of the constants below. A later release of the server may know more.
 type AuditAction string
 
@@ -330,71 +441,4 @@ const (
 	QRFormatSVG  QRFormat = "svg"
 	QRFormatPDF  QRFormat = "pdf"
 	QRFormatJSON QRFormat = "json"
-)
-
-// QRLevel is one of the constants below. A later release of the server may know more.
-type QRLevel string
-
-const (
-	QRLevelL QRLevel = "L"
-	QRLevelM QRLevel = "M"
-	QRLevelQ QRLevel = "Q"
-	QRLevelH QRLevel = "H"
-)
-
-// QRShape is one of the constants below. A later release of the server may know more.
-type QRShape string
-
-const (
-	QRShapeSquare  QRShape = "square"
-	QRShapeRounded QRShape = "rounded"
-	QRShapeDots    QRShape = "dots"
-)
-
-// SlugStatus is one of the constants below. A later release of the server may know more.
-type SlugStatus string
-
-const (
-	SlugStatusFree     SlugStatus = "FREE"
-	SlugStatusTaken    SlugStatus = "TAKEN"
-	SlugStatusReserved SlugStatus = "RESERVED"
-	SlugStatusInvalid  SlugStatus = "INVALID"
-)
-
-// SortOrder is one of the constants below. A later release of the server may know more.
-type SortOrder string
-
-const (
-	SortOrderAsc  SortOrder = "asc"
-	SortOrderDesc SortOrder = "desc"
-)
-
-// Stickiness is one of the constants below. A later release of the server may know more.
-type Stickiness string
-
-const (
-	StickinessNone   Stickiness = "none"
-	StickinessCookie Stickiness = "cookie"
-	StickinessHash   Stickiness = "hash"
-)
-
-// TwitterCard is one of the constants below. A later release of the server may know more.
-type TwitterCard string
-
-const (
-	TwitterCardSummary           TwitterCard = "summary"
-	TwitterCardSummaryLargeImage TwitterCard = "summary_large_image"
-)
-
-// UTMField is one of the constants below. A later release of the server may know more.
-type UTMField string
-
-const (
-	UTMFieldUTMSource         UTMField = "utmSource"
-	UTMFieldUTMMedium         UTMField = "utmMedium"
-	UTMFieldUTMCampaign       UTMField = "utmCampaign"
-	UTMFieldUTMTerm           UTMField = "utmTerm"
-	UTMFieldUTMContent        UTMField = "utmContent"
-	UTMFieldUTMID             UTMField = "utmId"
-	UTMFieldUTMSourcePlatform UTMField = "utmSourcePlatform"
 )

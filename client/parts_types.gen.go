@@ -18,15 +18,6 @@ type Counts struct {
 	Bundles    int `json:"bundles"`
 }
 
-type FieldProblem struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
-	// The code of the message. Messages without one are in English only.
-	Code *Code `json:"code,omitzero"`
-	// What belongs in the sentence of the code, in the order of the English message.
-	Values []string `json:"values,omitzero"`
-}
-
 type LinkClick struct {
 	URLID             string    `json:"urlId"`
 	Domain            string    `json:"domain"`

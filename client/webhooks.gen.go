@@ -85,6 +85,19 @@ func (s *WebhookService) RetryFailures(ctx context.Context, id string, opts ...R
 	return one[WebhookRepeat](ctx, s.c, &call{method: "POST", path: expand("/api/webhooks/{id}/logs/retry", id), key: true}, opts)
 }
 
+// RotateSecret sends POST /api/webhooks/{id}/rotate: replace the secret of a webhook.
+//
+// Gives the webhook a new secret, which only this response contains. The secret until then signs deliveries too, for a
+// day or `overlapSeconds`: `webhook-signature` has both signatures, the new one first, and `X-Webhook-Signature` that
+// of the old secret. `oldSecretUntil` tells until when; an update of the webhook can change it, and null ends it at
+// once. A second rotation during that time ends the oldest secret. An API key needs the scopes that read the data of
+// the events (403).
+func (s *WebhookService) RotateSecret(
+	ctx context.Context, id string, body RotateWebhookSecret, opts ...RequestOption,
+) (*NewWebhook, error) {
+	return one[NewWebhook](ctx, s.c, &call{method: "POST", path: expand("/api/webhooks/{id}/rotate", id), body: body, key: true}, opts)
+}
+
 // Test sends POST /api/webhooks/{id}/test: send a test event.
 //
 // Sends `webhook.test` immediately and waits for the response. The status is 201 even if the receiver fails; see

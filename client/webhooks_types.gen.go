@@ -17,11 +17,16 @@ type Webhook struct {
 	// Whether it gets events of its owner's links or of all links.
 	Scope    WebhookScope `json:"scope"`
 	IsActive bool         `json:"isActive"`
-	// Why Shortline paused it: its maker left the workspace, lost the role ADMIN or was deleted, or its API key was
-	// deleted with endMade. Null if it is active, or if a person disabled it.
+	// Why Shortline paused it: its maker left the workspace, lost the role ADMIN or was deleted, its API key was
+	// deleted with endMade, or nothing could be delivered for three days. Null if it is active, or if a person
+	// disabled it.
 	PauseReason *PauseReason `json:"pauseReason"`
 	// Whether deliveries are signed.
 	HasSecret bool `json:"hasSecret"`
+	// While the secret is rotated: until when the old one signs deliveries too. Null if only one secret is valid.
+	OldSecretUntil *time.Time `json:"oldSecretUntil"`
+	// Whether failed deliveries are attempted for three days instead of three minutes.
+	LongRetries bool `json:"longRetries"`
 	// Number of attempts.
 	TotalSent    int        `json:"totalSent"`
 	TotalSuccess int        `json:"totalSuccess"`
@@ -57,6 +62,8 @@ type CreateWebhook struct {
 	Headers Optional[map[string]string] `json:"headers,omitzero"`
 	// The default is true.
 	IsActive Optional[bool] `json:"isActive,omitzero"`
+	// Whether failed deliveries are attempted for three days instead of three minutes. The default is false.
+	LongRetries Optional[bool] `json:"longRetries,omitzero"`
 	// The default is own; all requires an administrator.
 	Scope Optional[WebhookScope] `json:"scope,omitzero"`
 	// At most 255 characters. If missing, a new webhook gets a generated secret. Without a secret, deliveries are not
@@ -77,11 +84,16 @@ type NewWebhook struct {
 	// Whether it gets events of its owner's links or of all links.
 	Scope    WebhookScope `json:"scope"`
 	IsActive bool         `json:"isActive"`
-	// Why Shortline paused it: its maker left the workspace, lost the role ADMIN or was deleted, or its API key was
-	// deleted with endMade. Null if it is active, or if a person disabled it.
+	// Why Shortline paused it: its maker left the workspace, lost the role ADMIN or was deleted, its API key was
+	// deleted with endMade, or nothing could be delivered for three days. Null if it is active, or if a person
+	// disabled it.
 	PauseReason *PauseReason `json:"pauseReason"`
 	// Whether deliveries are signed.
 	HasSecret bool `json:"hasSecret"`
+	// While the secret is rotated: until when the old one signs deliveries too. Null if only one secret is valid.
+	OldSecretUntil *time.Time `json:"oldSecretUntil"`
+	// Whether failed deliveries are attempted for three days instead of three minutes.
+	LongRetries bool `json:"longRetries"`
 	// Number of attempts.
 	TotalSent    int        `json:"totalSent"`
 	TotalSuccess int        `json:"totalSuccess"`
@@ -107,13 +119,17 @@ type NewWebhook struct {
 
 // UpdateWebhook has fields that are described at [CreateWebhook].
 type UpdateWebhook struct {
-	Events   Optional[[]Event]           `json:"events,omitzero"`
-	Headers  Optional[map[string]string] `json:"headers,omitzero"`
-	IsActive Optional[bool]              `json:"isActive,omitzero"`
-	Name     Optional[string]            `json:"name,omitzero"`
-	Scope    Optional[WebhookScope]      `json:"scope,omitzero"`
-	Secret   Optional[string]            `json:"secret,omitzero"`
-	URL      Optional[string]            `json:"url,omitzero"`
+	Events      Optional[[]Event]           `json:"events,omitzero"`
+	Headers     Optional[map[string]string] `json:"headers,omitzero"`
+	IsActive    Optional[bool]              `json:"isActive,omitzero"`
+	LongRetries Optional[bool]              `json:"longRetries,omitzero"`
+	Name        Optional[string]            `json:"name,omitzero"`
+	// New end of the old secret while the secret is rotated, at most 30 days ahead. null, or a time that has passed,
+	// ends it at once.
+	OldSecretUntil Optional[time.Time]    `json:"oldSecretUntil,omitzero"`
+	Scope          Optional[WebhookScope] `json:"scope,omitzero"`
+	Secret         Optional[string]       `json:"secret,omitzero"`
+	URL            Optional[string]       `json:"url,omitzero"`
 }
 
 // ListWebhookLogsParams are parameters of a request. A parameter with its zero value is left out. Some are described
@@ -153,6 +169,13 @@ type WebhookLog struct {
 type WebhookRepeat struct {
 	// Number of deliveries that are sent again now.
 	Queued int `json:"queued"`
+}
+
+type RotateWebhookSecret struct {
+	// How long the old secret signs deliveries too: 0 to 2,592,000 (30 days). The default is 86,400, a day.
+	OverlapSeconds Optional[int] `json:"overlapSeconds,omitzero"`
+	// The new secret, at most 255 characters. If missing, one is generated.
+	Secret Optional[string] `json:"secret,omitzero"`
 }
 
 type WebhookTest struct {
@@ -204,6 +227,7 @@ const (
 	PauseReasonMemberDemoted PauseReason = "MEMBER_DEMOTED"
 	PauseReasonUserDeleted   PauseReason = "USER_DELETED"
 	PauseReasonAPIKeyDeleted PauseReason = "API_KEY_DELETED"
+	PauseReasonFailing       PauseReason = "FAILING"
 )
 
 // WebhookScope is one of the constants below. A later release of the server may know more.

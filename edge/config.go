@@ -122,8 +122,6 @@ type Config struct {
 	// SpoolSync determines which clicks a power failure can lose: "interval" (default: those since the last sync),
 	// "always" (none, but redirects wait for the disk), "none" (those that the system had not written).
 	SpoolSync string
-	// SpoolSyncEvery is the time between syncs in the mode "interval"; 0 means 100 ms.
-	SpoolSyncEvery time.Duration
 	// SpoolCapBytes limits the spool on disk. Above it clicks are dropped and counted. 0 means 4 GiB.
 	SpoolCapBytes int64
 	// SpoolLanes is the number of parts of the spool that processors write to at the same time, at most 64. 0 means one for
@@ -140,14 +138,10 @@ type Config struct {
 	ConversionLimit, ConversionKeyLimit int
 	// ConversionCapBytes limits the spool of conversions on disk. Above it they are refused. 0 means 256 MiB.
 	ConversionCapBytes int64
-	// ConversionSegmentBytes is the size of that spool's files; 0 means 1 MiB. Each of the two lanes reserves two files.
-	ConversionSegmentBytes int64
 	// DrainDelay is how long the edge answers visitors after it was asked to stop; see Edge.Drain. At most an hour.
 	DrainDelay time.Duration
 	// ShipDelay is how long a click waits for others before a batch is shipped; 0 means 25 ms, a negative value no delay.
 	ShipDelay time.Duration
-	// MissingEvery is how often counts of slugs that do not exist are reported; 0 means once a minute.
-	MissingEvery time.Duration
 }
 
 // Validate reports all problems in one error. It names the environment settings.
@@ -254,15 +248,14 @@ func (c Config) origin() click.Origin { return click.Origin{Edge: c.Name, Region
 
 func (c Config) conversions(log *slog.Logger, watched func() bool) conversions.Config {
 	return conversions.Config{
-		Dir: filepath.Join(c.DataDir, "conversions"), Sync: spool.SyncMode(c.SpoolSync), SyncEvery: c.SpoolSyncEvery,
-		CapBytes: c.ConversionCapBytes, SegmentBytes: c.ConversionSegmentBytes, Linger: c.ShipDelay, Watched: watched, Origin: c.origin(),
-		Logger: log,
+		Dir: filepath.Join(c.DataDir, "conversions"), Sync: spool.SyncMode(c.SpoolSync),
+		CapBytes: c.ConversionCapBytes, Linger: c.ShipDelay, Watched: watched, Origin: c.origin(), Logger: log,
 	}
 }
 
 func (c Config) spool() spool.Config {
 	return spool.Config{
-		Dir: filepath.Join(c.DataDir, "spool"), Sync: spool.SyncMode(c.SpoolSync), SyncEvery: c.SpoolSyncEvery,
+		Dir: filepath.Join(c.DataDir, "spool"), Sync: spool.SyncMode(c.SpoolSync),
 		CapBytes: c.SpoolCapBytes, SegmentBytes: c.SpoolSegmentBytes, Lanes: c.SpoolLanes,
 	}
 }

@@ -144,7 +144,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	if e.table, err = table.New(table.Config{Zone: cfg.RoutingZone, PlanBytes: cfg.RuleCacheBytes}); err != nil {
 		return nil, err
 	}
-	e.missing = missing.New(missing.Config{Every: cfg.MissingEvery})
+	e.missing = missing.New(missing.Config{})
 	spoolCfg := cfg.spool()
 	spoolCfg.Logger = e.log
 	if e.spool, err = spool.Open(spoolCfg); err != nil {

@@ -55,6 +55,7 @@ export default defineConfig({
           page("Send conversions", "/users/send-conversions"),
           page("Custom domains", "/users/domains"),
           page("Using the API", "/users/api"),
+          page("Versions of the API", "/users/api-versions"),
           page("Webhooks", "/users/webhooks"),
           page("Glossary", "/glossary"),
         ],

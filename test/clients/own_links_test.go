@@ -85,6 +85,16 @@ func (s *session) manyLinks() {
 	for range 7 {
 		many = append(many, client.CreateManyLink{OriginalURL: client.Set("https://example.com/many")})
 	}
+	wanted := client.UpsertLinks{Items: []client.UpsertLink{
+		{ExternalID: client.Set("upsert"), OriginalURL: client.Set("https://example.com/upsert"), Tags: client.Set([]string{"one"})},
+	}}
+	for _, want := range []client.UpsertedLinkResult{client.UpsertedLinkResultCreated, client.UpsertedLinkResultUnchanged} {
+		planned := got(s.Links.Upsert(ctx, wanted, client.UpsertLinksParams{DryRun: client.Set(true)}))(t)
+		done := got(s.Links.Upsert(ctx, wanted, client.UpsertLinksParams{}))(t)
+		if planned.Items[0].Result != want || done.Items[0].Result != want || !planned.DryRun {
+			t.Errorf("planned %+v, done %+v, want %s", planned, done, want)
+		}
+	}
 	made := got(s.Links.CreateMany(ctx, client.CreateManyLinks{URLs: many}))(t)
 	var ids []string
 	for _, one := range made.Succeeded {

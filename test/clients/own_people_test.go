@@ -163,6 +163,10 @@ func (s *session) webhooks() {
 	got(s.Webhooks.RetryFailures(ctx, hook.ID))(t)
 	got(s.Webhooks.Get(ctx, hook.ID))(t)
 	got(s.Webhooks.List(ctx, client.SearchParams{Search: "Sink"}))(t)
+	rotated := got(s.Webhooks.RotateSecret(ctx, hook.ID, client.RotateWebhookSecret{OverlapSeconds: client.Set(60)}))(t)
+	if rotated.Secret == hook.Secret || rotated.OldSecretUntil == nil {
+		t.Errorf("rotated: %+v", rotated)
+	}
 	got(s.Webhooks.Update(ctx, hook.ID, client.UpdateWebhook{IsActive: client.Set(false)}))(t)
 	s.ok(s.Webhooks.Delete(ctx, hook.ID))
 }

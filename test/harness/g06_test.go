@@ -64,6 +64,26 @@ func follow(addr, slug string) (status int, location string, err error) {
 	return status, location, err
 }
 
+const mebibyte = 1 << 20
+
+// anonymous returns the anonymous memory of a process in bytes, without file pages; 0 if it is not running.
+func anonymous(n *fleet.Node) int64 {
+	if !n.Alive() {
+		return 0
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", n.PID()))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) == 3 && f[0] == "RssAnon:" {
+			kib, _ := strconv.ParseInt(f[1], 10, 64) // the kernel writes decimal numbers
+			return kib << 10
+		}
+	}
+	return 0
+}
+
 // TestG06 stops everything except the edges. They must serve every link in its last known state, also after cold
 // starts.
 func TestG06_edges_alone(t *testing.T) {
@@ -120,6 +140,7 @@ func TestG06_edges_alone(t *testing.T) {
 	t.Logf("everything else stopped for %v: %v", alone, r)
 
 	var cold []time.Duration
+	var memory int64 // the most of an edge after its start
 	for i := range starts {
 		e := f.Edges[i%len(f.Edges)]
 		e.Kill()
@@ -127,10 +148,12 @@ func TestG06_edges_alone(t *testing.T) {
 		e.Launch()
 		answers(t, e, "link7", http.StatusFound, records[7].Destination)
 		cold = append(cold, time.Since(began))
+		memory = max(memory, anonymous(e))
 	}
 	slices.Sort(cold)
 	t.Logf("%d cold starts with %d links: first redirect after p50 %s, max %s", starts, n, percentile(cold, 0.5).Round(time.Millisecond),
 		cold[len(cold)-1].Round(time.Millisecond))
+	testkit.Publish(t, "P14", "an edge that has just started with %d links has at most %d MiB of memory of its own", n, memory/mebibyte)
 	if worst := cold[len(cold)-1]; worst > testkit.Size(time.Hour, 2*time.Second) {
 		t.Errorf("the slowest cold start took %v", worst)
 	}

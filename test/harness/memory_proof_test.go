@@ -4,34 +4,11 @@ package harness_test
 
 import (
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/shortline/shortline/test/harness/fleet"
 )
-
-const mebibyte = 1 << 20
-
-// anonymous returns the anonymous memory of a process in bytes, without file pages; 0 if it is not running.
-func anonymous(n *fleet.Node) int64 {
-	if !n.Alive() {
-		return 0
-	}
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", n.PID()))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
-		if f := strings.Fields(line); len(f) == 3 && f[0] == "RssAnon:" {
-			kib, _ := strconv.ParseInt(f[1], 10, 64) // the kernel writes decimal numbers
-			return kib << 10
-		}
-	}
-	return 0
-}
 
 // memories samples the anonymous memory of programs during a soak test. Each start of a program is judged separately.
 type memories struct {

@@ -3,7 +3,7 @@
 // licences ask for it. The command fails if a licence is not on its list.
 //
 // It reads the licence files and notices in the folders of the linked packages, up to the root of their module, and
-// recognises a licence by its sentences. Parts that are not Go packages are listed in this package, with their texts in
+// recognises licences with licensecheck. Parts that are not Go packages are listed in this package, with their texts in
 // the folder texts. The same modules produce the same output on any machine.
 //
 //	licences                       write docs/operators/licences.md

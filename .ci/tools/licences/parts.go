@@ -12,30 +12,18 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/google/licensecheck"
 )
 
-// sentences identify licences, in lower case and with single spaces. The first match in a family wins, so longer texts
-// come first. Licences that are not listed are not allowed.
-var sentences = []struct{ licence, text string }{
-	{"Apache-2.0", "apache license version 2.0, january 2004"},
-	{"MPL-2.0", "mozilla public license version 2.0"},
-	{"MPL-2.0", "mozilla public license, version 2.0"},
-	{"ISC", "distribute this software for any purpose with or without fee is hereby granted, provided that"},
-	{"0BSD", "distribute this software for any purpose with or without fee is hereby granted. the software"},
-	{"MIT", "permission is hereby granted, free of charge, to any person obtaining a copy"},
-	{"CC0-1.0", "released into the public domain with cc0 1.0"},
-	{"Unlicense", "this is free and unencumbered software released into the public domain"},
-	{"BSD-3-Clause", "neither the name"},
-	{"BSD-3-Clause", "the names of its contributors may not be used"},
-	{"BSD-2-Clause", "redistribution and use in source and binary forms, with or without modification, are permitted provided"},
-	{"public domain", "has been dedicated to the public domain"},
-	{"CC0-1.0", "cc0 1.0 universal"}, // every right is waived, as far as the law permits
-}
+// allowed are the licences that ask for no more than a notice, or (MPL) for the source of changed files, by their SPDX names.
+var allowed = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "MPL-2.0", "Unlicense"}
 
-// refused are sentences of licences that ask for more than a notice.
-var refused = regexp.MustCompile(
-	`gnu (lesser |affero |library )?general public license|server side public license|business source license|commons clause|elastic ` +
-		`license|polyform`)
+// named are files without the text of a known licence, by module and path, with what they say.
+var named = map[string]string{"modernc.org/sqlite LICENSE-SQLITE": "public domain"}
+
+// leastKnown is the share of a licence file, in per cent, that must be text of known licences. The rest are names and notices.
+const leastKnown = 50
 
 // pictures are licence files of logos, which no program contains.
 var pictures = regexp.MustCompile(`(?i)-logo$`)
@@ -141,7 +129,7 @@ func (p *part) read(dir string) error {
 		if !licence {
 			continue
 		}
-		found := recognise(string(b))
+		found := p.recognise(rel, string(b))
 		if len(found) == 0 {
 			found = []string{"?" + rel}
 		}
@@ -154,20 +142,19 @@ func (p *part) read(dir string) error {
 	return nil
 }
 
-var notLetters = regexp.MustCompile(`[\s*#/;>]+`)
-
-// recognise returns the licences of a text. It returns none if the text contains a refused licence or no known one.
-func recognise(text string) (found []string) {
-	text = notLetters.ReplaceAllString(strings.ToLower(text), " ")
-	if !strings.Contains(text, "mozilla public license") && refused.MatchString(text) { // MPL names the GPL as a possible second one
-		return nil
+// recognise returns the licences of a file. It returns none if one of them is not allowed, or if too much of the text is of no
+// known licence.
+func (p *part) recognise(file, text string) (found []string) {
+	if licence := named[p.Path+" "+file]; licence != "" {
+		return []string{licence}
 	}
-	for _, s := range sentences {
-		bsd := strings.HasPrefix(s.licence, "BSD")
-		if strings.Contains(text, strings.ReplaceAll(s.text, "/", " ")) && !slices.Contains(found, s.licence) &&
-			!(bsd && slices.ContainsFunc(found, func(l string) bool { return strings.HasPrefix(l, "BSD") })) &&
-			!(s.text == "neither the name" && !strings.Contains(text, "redistribution and use in source")) {
-			found = append(found, s.licence)
+	c := licensecheck.Scan([]byte(text))
+	for _, m := range c.Match {
+		if c.Percent < leastKnown || !slices.Contains(allowed, m.ID) {
+			return nil
+		}
+		if !slices.Contains(found, m.ID) {
+			found = append(found, m.ID)
 		}
 	}
 	return found

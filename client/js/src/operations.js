@@ -170,6 +170,7 @@ create POST /api/urls bi
 bulkDelete DELETE /api/urls/bulk b
 bulkUpdate PATCH /api/urls/bulk b
 bulkCreate POST /api/urls/bulk bi
+upsert PUT /api/urls/bulk b
 getByExternalID GET /api/urls/by-external-id/{externalId}
 putByExternalID PUT /api/urls/by-external-id/{externalId} b
 explainNew POST /api/urls/explain bi
@@ -235,6 +236,7 @@ get GET /api/webhooks/{id}
 update PUT /api/webhooks/{id} b
 listLogs GET /api/webhooks/{id}/logs p
 retryFailures POST /api/webhooks/{id}/logs/retry i
+rotateSecret POST /api/webhooks/{id}/rotate bi
 test POST /api/webhooks/{id}/test i
 retry POST /api/webhooks/{webhookId}/logs/{logId}/retry i
 workspaces

@@ -14,14 +14,14 @@ import type {
   NewAPIKey, NewInvitation, NewWebhook, OIDCAccount, OIDCProvider, Overview, PagePreview, Pairing, Passkey, PasskeyCreation,
   PasskeyRequest, PromoteVariantRequest, PutConversionSettings, PutExperimentRequest, PutSettingInBody, PutURL, RecentClicks,
   RedeemPairingInBody, RedeemedPairing, RefusePairingInBody, RenamePasskeyRequest, Replay, ReplayInBody, Report, ResetForgottenInBody,
-  ResetPasswordInBody, ResolveReportInBody, RestoreURLRequest, RevokeOwnKeyInBody, RollBackURLRequest, RotateKeyInBody, Routing,
-  RoutingRule, RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate, SSOProvider, SetMemberRoleInBody, SetNameInBody,
-  SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting, SignInMethods, SlugAvailability, Summary, SuspendDomainRequest, SuspendInBody,
-  Tag, Test, Tests, TopURL, TransferURLsRequest, Trends, TurnOffTOTPInBody, TwoFactorEnabled, TwoFactorSetup, URL, URLList, URLStats,
-  URLsTransferred, UTMFieldValues, UTMTemplate, UpdateBundle, UpdateMeInBody, UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest,
-  UpdateRule, UpdateTag, UpdateTemplate, UpdateURL, UpdateVariant, UpdateView, UpdateWebhookRequest, UpdateWorkspaceInBody,
-  UploadCertificate, User, Variant, Variants, View, WaitingProgram, Webhook, WebhookLog, WebhookLogList, WebhookRepeat, WebhookTest,
-  Workspace, WebhookEventName,
+  ResetPasswordInBody, ResolveReportInBody, RestoreURLRequest, RevokeOwnKeyInBody, RollBackURLRequest, RotateKeyInBody,
+  RotateWebhookSecretRequest, Routing, RoutingRule, RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate, SSOProvider,
+  SetMemberRoleInBody, SetNameInBody, SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting, SignInMethods, SlugAvailability, Summary,
+  SuspendDomainRequest, SuspendInBody, Tag, Test, Tests, TopURL, TransferURLsRequest, Trends, TurnOffTOTPInBody, TwoFactorEnabled,
+  TwoFactorSetup, URL, URLList, URLStats, URLsTransferred, UTMFieldValues, UTMTemplate, UpdateBundle, UpdateMeInBody,
+  UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest, UpdateRule, UpdateTag, UpdateTemplate, UpdateURL, UpdateVariant, UpdateView,
+  UpdateWebhookRequest, UpdateWorkspaceInBody, UploadCertificate, UpsertURLsRequest, UpsertedURLs, User, Variant, Variants, View,
+  WaitingProgram, Webhook, WebhookLog, WebhookLogList, WebhookRepeat, WebhookTest, Workspace, WebhookEventName,
 } from './schemas.js';
 import type {
   Call, Fields, FileBody, Idempotent, IfMatch, IfNoneMatch, List, LiveOptions, LiveStream, NotModified, Only, Redirect, RequestOptions, Time,
@@ -554,6 +554,11 @@ export interface ListURLsQuery extends Paging {
   createdBy?: string | undefined;
   /** The exact value of utmCampaign. */
   utmCampaign?: string | undefined;
+}
+
+export interface UpsertURLsQuery {
+  /** Write nothing, and answer what would happen. */
+  dryRun?: boolean | undefined;
 }
 
 export interface ExportURLsQuery {
@@ -1363,6 +1368,15 @@ export interface UrlsResource {
    * have more links than its limit, the whole request gets 409 and creates nothing.
    */
   bulkCreate(body: BulkCreateURLsRequest, options?: RequestOptions & Idempotent): Call<BulkCreated>;
+  /**
+   * Create or update many short URLs. 1 to 1,000 links with their tags, rules and variants, each named by `externalId`, or else by
+   * `domain` and `customSlug`. A link that exists gets the given fields; missing ones are kept. Other links are created. Each item
+   * is applied as a whole or refused with its problems, and does not affect the others; those that change something are written
+   * together, with one revision. An item that changes nothing is UNCHANGED: it has no new version and no event. Concurrent requests
+   * with the same items make each link once. `dryRun=true` writes nothing and answers what would happen. A request can compare and
+   * set 30 passwords. If the service would have more links than its limit, the whole request gets 409 and changes nothing.
+   */
+  upsert(body: UpsertURLsRequest, options?: UpsertURLsQuery & RequestOptions): Call<UpsertedURLs>;
   /** Get the short URL with an external id. The link of the workspace with this `externalId`. */
   getByExternalID<F extends keyof URL = keyof URL>(externalId: string, options: Fields<F> & RequestOptions & IfNoneMatch): Call<Only<URL, F> | NotModified>;
   getByExternalID<F extends keyof URL = keyof URL>(externalId: string, options?: Fields<F> & RequestOptions): Call<Only<URL, F>>;
@@ -1655,6 +1669,14 @@ export interface WebhooksResource {
    * keep their ids, so receivers recognize repeats. Tests are not repeated. A disabled webhook gets 409.
    */
   retryFailures(id: string, options?: RequestOptions & Idempotent): Call<WebhookRepeat>;
+  /**
+   * Replace the secret of a webhook. Gives the webhook a new secret, which only this response contains. The secret until then signs
+   * deliveries too, for a day or `overlapSeconds`: `webhook-signature` has both signatures, the new one first, and
+   * `X-Webhook-Signature` that of the old secret. `oldSecretUntil` tells until when; an update of the webhook can change it, and
+   * null ends it at once. A second rotation during that time ends the oldest secret. An API key needs the scopes that read the data
+   * of the events (403).
+   */
+  rotateSecret(id: string, body: RotateWebhookSecretRequest, options?: RequestOptions & Idempotent & IfMatch): Call<NewWebhook>;
   /**
    * Send a test event. Sends `webhook.test` immediately and waits for the response. The status is 201 even if the receiver fails;
    * see `success`.

@@ -1028,6 +1028,8 @@ export interface CreateWebhookRequest {
   headers?: Record<string, string> | null;
   /** The default is true. */
   isActive?: boolean | null;
+  /** Whether failed deliveries are attempted for three days instead of three minutes. The default is false. */
+  longRetries?: boolean | null;
   /** 1 to 100 characters. */
   name: string;
   /** The default is own; all requires an administrator. */
@@ -1893,6 +1895,21 @@ export interface IpCondition {
   value: string | string[];
 }
 
+export interface ItemError {
+  /** The code of the message. Messages without one are in English only. */
+  code?: ProblemCode;
+  /** The name of the status. */
+  error: string;
+  /** All problems of the item. */
+  errors: FieldProblem[];
+  /** The problem in one sentence. */
+  message: string;
+  /** The HTTP status that a request with this item alone would get. */
+  statusCode: number;
+  /** What belongs in the sentence of the code, in the order of the English message. */
+  values?: string[];
+}
+
 export interface KeyUser {
   email: string;
   id: string;
@@ -2525,14 +2542,18 @@ export interface NewWebhook {
   lastError: string | null;
   /** A time in RFC 3339. */
   lastSentAt: string | null;
+  /** Whether failed deliveries are attempted for three days instead of three minutes. */
+  longRetries: boolean;
   name: string;
   /** When the next attempt is due. Null if none is planned. */
   nextAttemptAt: string | null;
+  /** While the secret is rotated: until when the old one signs deliveries too. Null if only one secret is valid. */
+  oldSecretUntil: string | null;
   /**
-   * Why Shortline paused it: its maker left the workspace, lost the role ADMIN or was deleted, or its API key was deleted with
-   * endMade. Null if it is active, or if a person disabled it.
+   * Why Shortline paused it: its maker left the workspace, lost the role ADMIN or was deleted, its API key was deleted with
+   * endMade, or nothing could be delivered for three days. Null if it is active, or if a person disabled it.
    */
-  pauseReason: 'MEMBER_REMOVED' | 'MEMBER_DEMOTED' | 'USER_DELETED' | 'API_KEY_DELETED' | null;
+  pauseReason: 'MEMBER_REMOVED' | 'MEMBER_DEMOTED' | 'USER_DELETED' | 'API_KEY_DELETED' | 'FAILING' | null;
   /** Whether it gets events of its owner's links or of all links. */
   scope: 'own' | 'all';
   /** Shown only in this response. */
@@ -3088,6 +3109,13 @@ export interface RotateKeyInBody {
    * stays.
    */
   expiresAt?: string | null;
+}
+
+export interface RotateWebhookSecretRequest {
+  /** How long the old secret signs deliveries too: 0 to 2,592,000 (30 days). The default is 86,400, a day. */
+  overlapSeconds?: number | null;
+  /** The new secret, at most 255 characters. If missing, one is generated. */
+  secret?: string | null;
 }
 
 export interface Routing {
@@ -3841,7 +3869,11 @@ export interface UpdateWebhookRequest {
   headers?: Record<string, string> | null;
   /** The default is true. */
   isActive?: boolean | null;
+  /** Whether failed deliveries are attempted for three days instead of three minutes. The default is false. */
+  longRetries?: boolean | null;
   name?: string | null;
+  /** New end of the old secret while the secret is rotated, at most 30 days ahead. null, or a time that has passed, ends it at once. */
+  oldSecretUntil?: string | null;
   /** The default is own; all requires an administrator. */
   scope?: 'own' | 'all' | null;
   /** At most 255 characters. If missing, a new webhook gets a generated secret. Without a secret, deliveries are not signed. */
@@ -3867,6 +3899,117 @@ export interface UploadedImage {
   key: string;
   /** The image's path. */
   proxyUrl: string;
+}
+
+export interface UpsertItem {
+  /** Bundles that contain the link; at most 100. */
+  bundleIds?: string[] | null;
+  /** Names the link if externalId does not. The slug of a link cannot be changed. */
+  customSlug?: string | null;
+  /** Destination of a smart-routed link if no rule matches. */
+  defaultUrl?: string | null;
+  /**
+   * The domain of customSlug; if left out, the workspace's default domain. null or an empty string stands for the default domain of
+   * the service. The domain of a link cannot be changed.
+   */
+  domain?: string | null;
+  /** Where visitors go after expiry or exhaustion, instead of 410. */
+  expiredUrl?: string | null;
+  /** When the link stops working. */
+  expiresAt?: string | null;
+  /** Your own key for the link; at most 255 characters. */
+  externalId?: string | null;
+  /** The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is refused with 412. */
+  ifMatch?: string | null;
+  isABTesting?: boolean | null;
+  /** @deprecated The same as isABTesting. */
+  isAbTest?: boolean | null;
+  isSmartRouting?: boolean | null;
+  /** Clicks by people after which the link stops working. */
+  maxClicks?: number | null;
+  /** For owners only; at most 2,000 characters. */
+  notes?: string | null;
+  /** At most 200 characters. */
+  ogDescription?: string | null;
+  /** Key of an image uploaded for this link. */
+  ogImage?: string | null;
+  /** At most 100 characters. */
+  ogTitle?: string | null;
+  /** Required for a new link. */
+  originalUrl?: string | null;
+  /** 4 to 72 bytes; null removes it. */
+  password?: string | null;
+  /** 302 if left out. */
+  redirectCode?: 301 | 302 | 307 | 308 | null;
+  /**
+   * All routing rules; null or an empty list stands for none. Left out, they stay. A rule without an id stands for the saved rule
+   * of the same name.
+   */
+  rules?: DraftRule[] | null;
+  /** When the link starts to work. Before that, visitors get 404. */
+  startsAt?: string | null;
+  status?: 'ACTIVE' | 'INACTIVE' | null;
+  /**
+   * Whether a visitor of an A/B test keeps the variant: none (default), cookie (for 30 days, by a cookie of the short domain) or
+   * hash (of the anonymised address and the User-Agent).
+   */
+  stickiness?: 'none' | 'cookie' | 'hash' | null;
+  /**
+   * Names of the link's tags, at most 20 of at most 40 characters. Unknown tags are created. A request that changes many links adds
+   * them.
+   */
+  tags?: string[] | null;
+  /** At most 255 characters. */
+  title?: string | null;
+  /** Adds the id of the click to the destination, so that conversions can be attributed to it. */
+  trackConversions?: boolean | null;
+  twitterCardType?: 'summary' | 'summary_large_image' | null;
+  utmCampaign?: string | null;
+  utmContent?: string | null;
+  utmId?: string | null;
+  utmMedium?: string | null;
+  utmSource?: string | null;
+  utmSourcePlatform?: string | null;
+  utmTerm?: string | null;
+  /**
+   * All variants; null or an empty list stands for none. Left out, they stay. A variant without an id stands for the saved variant
+   * of the same name.
+   */
+  variants?: DraftVariant[] | null;
+}
+
+export interface UpsertURLsRequest {
+  /** 1 to 1,000 items; each is applied or refused on its own. */
+  items: UpsertItem[];
+}
+
+export interface UpsertedURL {
+  /** Fields of a link that existed and that change, by name. Passwords are always ***. */
+  changes: Record<string, Change>;
+  /** Why the item is refused; otherwise null. */
+  error: ItemError | null;
+  /** Version of the link, for ifMatch. In a dry run, the present one. Null if there is no link. */
+  etag: string | null;
+  externalId: string | null;
+  /** Null for a refused item that names no link, and for a link that a dry run would create. */
+  id: string | null;
+  result: 'CREATED' | 'UPDATED' | 'UNCHANGED' | 'REFUSED';
+  /** Rules of a link that existed which are added, changed or removed. */
+  routingRules: PartChange[];
+  /** Null if there is no link, or if a dry run would generate its slug. */
+  shortUrl: string | null;
+  /** Variants of a link that existed which are added, changed or removed. */
+  variants: PartChange[];
+}
+
+export interface UpsertedURLs {
+  createdCount: number;
+  /** Whether nothing was written. */
+  dryRun: boolean;
+  items: UpsertedURL[];
+  refusedCount: number;
+  unchangedCount: number;
+  updatedCount: number;
 }
 
 export interface UrlClickedEvent {
@@ -4029,14 +4172,18 @@ export interface Webhook {
   lastError: string | null;
   /** A time in RFC 3339. */
   lastSentAt: string | null;
+  /** Whether failed deliveries are attempted for three days instead of three minutes. */
+  longRetries: boolean;
   name: string;
   /** When the next attempt is due. Null if none is planned. */
   nextAttemptAt: string | null;
+  /** While the secret is rotated: until when the old one signs deliveries too. Null if only one secret is valid. */
+  oldSecretUntil: string | null;
   /**
-   * Why Shortline paused it: its maker left the workspace, lost the role ADMIN or was deleted, or its API key was deleted with
-   * endMade. Null if it is active, or if a person disabled it.
+   * Why Shortline paused it: its maker left the workspace, lost the role ADMIN or was deleted, its API key was deleted with
+   * endMade, or nothing could be delivered for three days. Null if it is active, or if a person disabled it.
    */
-  pauseReason: 'MEMBER_REMOVED' | 'MEMBER_DEMOTED' | 'USER_DELETED' | 'API_KEY_DELETED' | null;
+  pauseReason: 'MEMBER_REMOVED' | 'MEMBER_DEMOTED' | 'USER_DELETED' | 'API_KEY_DELETED' | 'FAILING' | null;
   /** Whether it gets events of its owner's links or of all links. */
   scope: 'own' | 'all';
   totalFailed: number;

@@ -87,7 +87,7 @@ func TestAPI1_every_change_then_visit(t *testing.T) {
 	f := newChanger(t)
 	const a, b = "https://example.com/a", "https://example.com/b"
 	type fields = map[string]any
-	f.each(testkit.Size(8, 100), func(_, i int) {
+	f.each(testkit.Size(8, 2000), func(_, i int) {
 		slug := fmt.Sprintf("life-%d", i)
 		u := f.create(slug, a)
 		path := "/api/urls/" + u.ID

@@ -235,13 +235,7 @@ func (p *program) Password() string {
 // Login signs in as the first admin.
 func (p *program) Login() *client {
 	p.t.Helper()
-	return p.LoginAt("http://"+p.Addr, http.DefaultClient)
-}
-
-// LoginAt signs in as the first admin at an address, with another HTTP client.
-func (p *program) LoginAt(base string, with *http.Client) *client {
-	p.t.Helper()
-	c := &client{t: p.t, base: base, http: with}
+	c := &client{t: p.t, base: "http://" + p.Addr, http: http.DefaultClient}
 	c.signIn("admin@example.com", p.Password())
 	return c
 }

@@ -5,7 +5,6 @@ package main_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -56,7 +55,7 @@ func TestE2E_import_survives_kill_9(t *testing.T) {
 		})
 		p.Kill()
 		p.Start()
-		c = p.LoginAt(c.base, http.DefaultClient)
+		c = p.Login()
 		c.Do("GET", path, nil, 200, &i)
 		if at = append(at, i.Progress.Done); i.Status != "RUNNING" {
 			t.Fatalf("after %d kills: %+v", n+1, i)

@@ -22,6 +22,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/imports"
 	"github.com/shortline/shortline/control/internal/manage/keys"
 	"github.com/shortline/shortline/control/internal/manage/settings"
+	"github.com/shortline/shortline/control/internal/manage/webhooks/webhooktest"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
@@ -78,6 +79,7 @@ func (c *clock) stop() {
 func newWorld(t testing.TB, st *store.Store, configure func(*world, *api.Config, *api.Deps)) *world {
 	t.Helper()
 	w := &world{t: t, store: st, clock: &clock{}, logs: &testkit.Buffer{}}
+	webhooktest.CheckAll(t, st)
 	users := w.serve(configure)
 	if _, err := users.EnsureAdmin(t.Context(), adminMail, password); err != nil {
 		t.Fatal(err)

@@ -75,6 +75,7 @@ func (d *openapi) readSchema(ref string, into any) error {
 
 // docsPages are the files of the API's documentation, which are not endpoints of the interface.
 var docsPages = []string{
+	"GET /api/schemas/webhooks/{}",
 	"GET /api", "GET /api/", "GET /api/docs.css", "GET /api/docs.js", "GET /api/swagger-ui.css", "GET /api/swagger-ui.js",
 	"GET /api/openapi.json", "GET /api/openapi.yaml",
 }

@@ -30,8 +30,8 @@ func (r row) creator() bool { return r.who == "OS" }
 
 // nested reports whether the request names an object below another one, both of a workspace.
 func (r row) nested() bool {
-	kinds := slices.DeleteFunc(r.kinds(), func(k string) bool { return !slices.Contains(ofWorkspace, k) })
-	return len(kinds) > 1 && len(kinds) == len(r.kinds())
+	kinds := slices.DeleteFunc(r.things(), func(k string) bool { return !slices.Contains(ofWorkspace, k) })
+	return len(kinds) > 1 && len(kinds) == len(r.things())
 }
 
 // expect returns the status that the page of permissions prescribes. The target is "own", "foreign", "missing" or "mixed".
@@ -61,7 +61,7 @@ func (n need) expect(r row, g matrixCaller, target string) int {
 	role, chosen := g.role, g.chosen
 	if r.inPath() { // X-Workspace is ignored
 		switch {
-		case target == "missing" && len(r.kinds()) == 1, foreign && !g.system, g.refused == 404:
+		case target == "missing" && len(r.things()) == 1, foreign && !g.system, g.refused == 404:
 			return 404
 		case g.key && !g.system && g.home == nil, g.refused == 403:
 			return 403
@@ -84,7 +84,7 @@ func (n need) expect(r row, g matrixCaller, target string) int {
 	case r.endpoint() == "POST /api/api-keys" && g.system && g.home != nil, r.creator() && g.system && target != "missing" &&
 		(foreign && g.all || g.home != nil && !foreign):
 		return 403 // an administrator who is no member makes no key for the workspace, and nobody replaces another's key
-	case foreign && !r.inPath() && (!g.all || of(r.kinds(), ofUser)):
+	case foreign && !r.inPath() && (!g.all || of(r.things(), ofUser)):
 		return 404
 	case g.scopes != nil && target != "missing" && eventScopes[r.endpoint()] != "" && !allows(g.scopes, eventScopes[r.endpoint()]):
 		return 403
@@ -182,13 +182,13 @@ func (m *permissionMatrix) matrixCaller(name string, t *space) matrixCaller {
 // workspace.
 func (m *permissionMatrix) thingsIn(s *space, g *matrixCaller, r row, target string) *things {
 	switch {
-	case target == "foreign" && of(r.kinds(), ofUser):
+	case target == "foreign" && of(r.things(), ofUser):
 		return m.thingsOf(m.other.owner.token)
-	case of(r.kinds(), ofUser) || s == nil:
+	case of(r.things(), ofUser) || s == nil:
 		return m.thingsOf(g.token)
 	}
 	th := m.thingsOf(s.owner.token)
-	if of(r.kinds(), ofMember) && target != "foreign" && g.refused == 0 {
+	if of(r.things(), ofMember) && target != "foreign" && g.refused == 0 {
 		th.owner = g.token
 	}
 	if r.creator() && target != "foreign" && g.refused == 0 && !g.system && atLeast(g.role, "ADMIN") {
@@ -197,6 +197,11 @@ func (m *permissionMatrix) thingsIn(s *space, g *matrixCaller, r row, target str
 	th.team = s.id
 	th.ids["workspace"] = s.id
 	return th
+}
+
+// things returns the kinds of things that the row names. A fresh text is none.
+func (r row) things() []string {
+	return slices.DeleteFunc(r.kinds(), func(kind string) bool { return kind == "fresh" })
 }
 
 // ask sends one request for each target. In make test it sends one for one of the targets, which turn selects.
@@ -208,7 +213,7 @@ func (m *permissionMatrix) ask(r row, shared matrixCaller, turn int) {
 		return
 	}
 	targets := []string{"own"}
-	if of(r.kinds(), ofWorkspace) || of(r.kinds(), ofUser) {
+	if of(r.things(), ofWorkspace) || of(r.things(), ofUser) {
 		targets = append(targets, "foreign")
 	}
 	if r.missing != 0 {
@@ -240,11 +245,11 @@ func (m *permissionMatrix) cell(r row, g matrixCaller, target string, want int, 
 		space, key = m.newOther(r), "others"
 	}
 	switch {
-	case of(r.kinds(), ofUser):
+	case of(r.things(), ofUser):
 		key += " as users"
 	case r.creator():
 		key += " as creators"
-	case of(r.kinds(), ofMember):
+	case of(r.things(), ofMember):
 		key += " as members"
 	}
 	th := m.homes[key]
@@ -256,8 +261,8 @@ func (m *permissionMatrix) cell(r row, g matrixCaller, target string, want int, 
 	}
 	id := th.id
 	if target == "missing" {
-		gone := r.kinds()[len(r.kinds())-1]
-		if r.inPath() && len(r.kinds()) == 1 {
+		gone := r.things()[len(r.things())-1]
+		if r.inPath() && len(r.things()) == 1 {
 			gone = "workspace"
 		}
 		id = func(kind string) string {
@@ -268,7 +273,7 @@ func (m *permissionMatrix) cell(r row, g matrixCaller, target string, want int, 
 		}
 	}
 	if target == "mixed" {
-		kinds := r.kinds()
+		kinds := r.things()
 		stranger := m.thingsIn(m.other, &g, r, "foreign")
 		id = func(kind string) string {
 			if kind == kinds[len(kinds)-1] {
@@ -277,7 +282,7 @@ func (m *permissionMatrix) cell(r row, g matrixCaller, target string, want int, 
 			return th.id(kind)
 		}
 	}
-	for _, k := range r.kinds() {
+	for _, k := range r.things() {
 		id(k) // created first, so that it does not count as a change by the request
 	}
 	before := m.trace()

@@ -14,6 +14,8 @@ import (
 	"net/http"
 	"reflect"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/api/linkapi"
 	"github.com/shortline/shortline/control/internal/api/peopleapi"
@@ -137,6 +139,23 @@ func New(cfg Config, deps Deps) (*Server, error) {
 // Document returns the OpenAPI document of an API with all use cases, as JSON. No use case runs: the document comes from the
 // request and response structs alone.
 func Document() ([]byte, error) {
+	document, err := document()
+	if err != nil {
+		return nil, err
+	}
+	return document.MarshalJSON()
+}
+
+// EventSchemas returns the JSON schemas of the bodies of webhook events, by the names of the events.
+func EventSchemas() (map[string][]byte, error) {
+	document, err := document()
+	if err != nil {
+		return nil, err
+	}
+	return kit.EventSchemas(document)
+}
+
+func document() (*huma.OpenAPI, error) {
 	deps := Deps{Store: new(store.Store), Auth: new(auth.Authenticator)}
 	for _, field := range reflect.ValueOf(&deps).Elem().Fields() {
 		if field.Kind() == reflect.Pointer && field.IsNil() {
@@ -147,7 +166,7 @@ func Document() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.kit.Document().MarshalJSON()
+	return s.kit.Document(), nil
 }
 
 // Handler serves everything under /api.

@@ -63,7 +63,7 @@ func withHooks(t *testing.T, st *store.Store, configure func(*world, *api.Config
 	return h
 }
 
-var webhookNames = []string{"id", "userId", "name", "url", "events", "headers", "scope", "isActive", "pauseReason", "hasSecret",
+var webhookNames = []string{"id", "userId", "name", "url", "events", "headers", "scope", "isActive", "pauseReason", "hasSecret", "oldSecretUntil", "longRetries",
 	"totalSent", "totalSuccess",
 	"totalFailed", "lastSentAt", "lastError", "failureStreak", "failingSince", "waiting", "nextAttemptAt", "createdAt", "updatedAt"}
 

@@ -154,9 +154,18 @@ func (p *parts) register(of string, metrics ...prometheus.Collector) error {
 }
 
 func (p *parts) webhooks() (*webhooks.Service, error) {
-	return webhooks.New(webhooks.Config{
+	notices, err := p.mail()
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := webhooks.New(webhooks.Config{
 		Settings: p.cfg.Webhooks, EncryptionKeys: p.cfg.EncryptionKey.Keys(), Registry: p.deps.Registry, Logger: p.deps.Logger,
 	}, p.deps.Store)
+	if err != nil {
+		return nil, err
+	}
+	hooks.Mail(notices, cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL))
+	return hooks, nil
 }
 
 // positions follows how far edges have applied changes: publishing learns it, and the API waits for it. local is true if

@@ -76,18 +76,18 @@ func (tx *Tx) AnnounceConversionsOnce(ctx context.Context, name string) error {
 }
 
 // ConversionsAnnounced reports whether the change with this name was announced to edges.
-func (c Conn) ConversionsAnnounced(ctx context.Context, name string) (announced bool, err error) {
-	return announced, c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM conversion_news WHERE name = ?)`, name).Scan(&announced)
+func (c Conn) ConversionsAnnounced(ctx context.Context, name string) (bool, error) {
+	return column[bool](c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM conversion_news WHERE name = ?)`, name))
 }
 
 // ConversionsRevision returns the revision of the newest change of what edges know of conversions, 0 if there was none.
-func (c Conn) ConversionsRevision(ctx context.Context) (revision uint64, err error) {
-	return revision, c.Row(ctx, `SELECT coalesce(max(revision), 0) FROM conversion_news`).Scan(&revision)
+func (c Conn) ConversionsRevision(ctx context.Context) (uint64, error) {
+	return column[uint64](c.Row(ctx, `SELECT coalesce(max(revision), 0) FROM conversion_news`))
 }
 
 // ClickParameter reads the name of the query parameter with the click id of a workspace's links, "" for the default.
-func (c Conn) ClickParameter(ctx context.Context, workspace uint64) (name string, err error) {
-	return name, c.Row(ctx, `SELECT coalesce(click_parameter, '') FROM workspaces WHERE num = ?`, workspace).Scan(&name)
+func (c Conn) ClickParameter(ctx context.Context, workspace uint64) (string, error) {
+	return column[string](c.Row(ctx, `SELECT coalesce(click_parameter, '') FROM workspaces WHERE num = ?`, workspace))
 }
 
 // SetClickParameter writes the name of the query parameter with the click id, "" for the default. Call TouchTracking

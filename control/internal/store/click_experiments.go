@@ -89,13 +89,9 @@ func (tx *Tx) DeleteExperiments(ctx context.Context, links []uint64) error {
 // ClaimExperiment returns the running experiment that was checked longest ago, if that is at least a time ago by the clock of
 // the database. Nobody else gets it for that time. It returns ErrNotFound if no experiment is due.
 func (tx *Tx) ClaimExperiment(ctx context.Context, every time.Duration) (Experiment, error) {
-	skip := ""
-	if tx.pg {
-		skip = ` FOR UPDATE SKIP LOCKED` // another control plane claims it, or its link is being changed
-	}
 	return scanExperiment(tx.Row(ctx, `UPDATE experiments SET checked_at = `+tx.clock()+` WHERE link_num = (SELECT link_num FROM experiments
 		WHERE status = '`+ExperimentRunning+`' AND checked_at <= `+tx.clock()+` - CAST(? AS BIGINT) ORDER BY checked_at,
-		link_num LIMIT 1`+skip+`) RETURNING `+experimentColumns, every.Milliseconds()))
+		link_num LIMIT 1`+tx.skipLocked()+`) RETURNING `+experimentColumns, every.Milliseconds()))
 }
 
 // ExperimentState counts running experiments.

@@ -21,16 +21,7 @@ func scanGoal(row interface{ Scan(...any) error }) (g Goal, err error) {
 
 // GoalsOf reads the names of conversions of links, ordered by link and name.
 func (c Conn) GoalsOf(ctx context.Context, links []uint64) ([]Goal, error) {
-	var out []Goal
-	for part := range slices.Chunk(links, batch) {
-		list, err := All(ctx, c, scanGoal, `SELECT link_num, name FROM goals WHERE link_num IN (`+In(len(part))+`) ORDER BY link_num, name`,
-			Args(part)...)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, list...)
-	}
-	return out, nil
+	return rowsIn(ctx, c, scanGoal, `SELECT link_num, name FROM goals WHERE link_num IN (keys) ORDER BY link_num, name`, links)
 }
 
 // RegisterGoals adds names of conversions, and returns which of the given ones exist afterwards. A link has at most the given
@@ -66,7 +57,7 @@ func (tx *Tx) RegisterGoals(ctx context.Context, goals []Goal, most int, now int
 func (c Conn) LinkWorkspaces(ctx context.Context, links []uint64) (map[uint64]uint64, error) {
 	type row struct{ num, workspace uint64 }
 	list, err := found(ctx, c, func(r interface{ Scan(...any) error }) (o row, err error) { return o, r.Scan(&o.num, &o.workspace) },
-		`SELECT num, workspace_num FROM urls WHERE num IN `, links, func(r *row) uint64 { return r.num })
+		`SELECT num, workspace_num FROM urls WHERE num IN (keys)`, links, func(r *row) uint64 { return r.num })
 	out := make(map[uint64]uint64, len(list))
 	for num, r := range list {
 		out[num] = r.workspace

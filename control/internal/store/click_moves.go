@@ -57,9 +57,8 @@ func (c Conn) ClickDirectoryVersion(ctx context.Context) (version uint64, err er
 }
 
 // raise raises the version of the directory and returns it.
-func (tx *Tx) raise(ctx context.Context) (version uint64, err error) {
-	err = tx.Row(ctx, `UPDATE click_shard_directory SET version = version + 1 RETURNING version`).Scan(&version)
-	return version, err
+func (tx *Tx) raise(ctx context.Context) (uint64, error) {
+	return column[uint64](tx.Row(ctx, `UPDATE click_shard_directory SET version = version + 1 RETURNING version`))
 }
 
 // ClickMoveRunner is the program that runs a move.
@@ -99,12 +98,9 @@ func (tx *Tx) LeaveClickMove(ctx context.Context, move int64, r ClickMoveRunner)
 // ClickMoveSwitched, the workspaces belong to the target from then on. It returns ErrNotFound if the move is not in the
 // phase from, or if another program has taken it over.
 func (tx *Tx) SetClickMovePhase(ctx context.Context, move int64, r ClickMoveRunner, from, to string) (uint64, error) {
-	n, err := tx.Exec(ctx, `UPDATE click_shard_moves SET phase = ? WHERE move = ? AND runner = ? AND phase = ?`, to, move, r.ID, from)
-	if err != nil {
+	if err := tx.change(ctx, `UPDATE click_shard_moves SET phase = ? WHERE move = ? AND runner = ? AND phase = ?`, to, move, r.ID,
+		from); err != nil {
 		return 0, err
-	}
-	if n == 0 {
-		return 0, ErrNotFound
 	}
 	if to == ClickMoveSwitched {
 		if _, err := tx.Exec(ctx, `UPDATE click_shard_workspaces SET shard = (SELECT m.target FROM click_shard_moves m
@@ -118,10 +114,7 @@ func (tx *Tx) SetClickMovePhase(ctx context.Context, move int64, r ClickMoveRunn
 
 // EndClickMove forgets a move that a program runs. It returns ErrNotFound if another program has taken it over.
 func (tx *Tx) EndClickMove(ctx context.Context, move int64, r ClickMoveRunner) error {
-	n, err := tx.Exec(ctx, `DELETE FROM click_shard_moves WHERE move = ? AND runner = ?`, move, r.ID)
-	if err == nil && n == 0 {
-		err = ErrNotFound
-	}
+	err := tx.change(ctx, `DELETE FROM click_shard_moves WHERE move = ? AND runner = ?`, move, r.ID)
 	if err == nil {
 		_, err = tx.raise(ctx)
 	}
@@ -164,24 +157,18 @@ type WorkspaceName struct {
 
 // WorkspaceNames returns the names of those of the workspaces that exist.
 func (c Conn) WorkspaceNames(ctx context.Context, nums []uint64) ([]WorkspaceName, error) {
-	list := []WorkspaceName{}
-	for len(nums) > 0 {
-		part := nums[:min(batch, len(nums))]
-		nums = nums[len(part):]
-		some, err := All(ctx, c, func(row interface{ Scan(...any) error }) (w WorkspaceName, err error) {
-			err = row.Scan(&w.Num, &w.Slug)
-			return w, err
-		}, `SELECT num, slug FROM workspaces WHERE num IN (`+In(len(part))+`) ORDER BY num`, Args(part)...)
-		if err != nil {
-			return nil, fmt.Errorf("read the names of workspaces: %w", err)
-		}
-		list = append(list, some...)
+	list, err := rowsIn(ctx, c, func(row interface{ Scan(...any) error }) (w WorkspaceName, err error) {
+		err = row.Scan(&w.Num, &w.Slug)
+		return w, err
+	}, `SELECT num, slug FROM workspaces WHERE num IN (keys) ORDER BY num`, nums)
+	if err != nil {
+		return nil, fmt.Errorf("read the names of workspaces: %w", err)
 	}
 	return list, nil
 }
 
 // WorkspaceNum returns the number of the workspace with a slug or an ID. It returns ErrNotFound if there is none.
-func (c Conn) WorkspaceNum(ctx context.Context, name string) (num uint64, err error) {
-	err = c.Row(ctx, `SELECT num FROM workspaces WHERE slug = ? OR id = ? ORDER BY slug = ? DESC LIMIT 1`, name, name, name).Scan(&num)
-	return num, err
+func (c Conn) WorkspaceNum(ctx context.Context, name string) (uint64, error) {
+	return column[uint64](
+		c.Row(ctx, `SELECT num FROM workspaces WHERE slug = ? OR id = ? ORDER BY slug = ? DESC LIMIT 1`, name, name, name))
 }

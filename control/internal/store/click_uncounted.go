@@ -47,9 +47,8 @@ func (c Conn) Uncounted(ctx context.Context, except int64) ([]UncountedHour, err
 }
 
 // ComparedTo returns the number of the link from which the next comparison of counters begins.
-func (c Conn) ComparedTo(ctx context.Context) (link uint64, err error) {
-	err = c.Row(ctx, `SELECT link FROM counters_compared WHERE id = 1`).Scan(&link)
-	return link, err
+func (c Conn) ComparedTo(ctx context.Context) (uint64, error) {
+	return column[uint64](c.Row(ctx, `SELECT link FROM counters_compared WHERE id = 1`))
 }
 
 // SetComparedTo records where the next comparison of counters begins, unless another process has done so since it was read.

@@ -152,9 +152,8 @@ func (tx *Tx) DueGaps(ctx context.Context, edge string, now, again int64, limit 
 }
 
 // HasDueGaps reports whether DueGaps would return any. It needs no transaction.
-func (c Conn) HasDueGaps(ctx context.Context, edge string, now int64) (some bool, err error) {
-	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM click_gaps WHERE edge = ? AND due_at <= ?)`, edge, now).Scan(&some)
-	return some, err
+func (c Conn) HasDueGaps(ctx context.Context, edge string, now int64) (bool, error) {
+	return column[bool](c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM click_gaps WHERE edge = ? AND due_at <= ?)`, edge, now))
 }
 
 // AnswerGap records an edge's answer about a range. The range is requested again at due; 0 means never.

@@ -35,16 +35,10 @@ func scanClaim(row interface{ Scan(...any) error }) (o Claim, err error) {
 
 // Claims reads the conversions that count for numbers.
 func (c Conn) Claims(ctx context.Context, ids []ClaimID) (map[ClaimID]Claim, error) {
-	out := make(map[ClaimID]Claim, len(ids))
-	for part := range slices.Chunk(Distinct(ids), batch) {
-		query := `SELECT id, link_num, clicked_at, tag FROM conversion_claims WHERE id IN (` + In(len(part)) + `)`
-		list, err := All(ctx, c, scanClaim, query, Args(part)...)
-		if err != nil {
-			return nil, fmt.Errorf("read claims: %w", err)
-		}
-		for _, o := range list {
-			out[o.ID] = o
-		}
+	out, err := found(ctx, c, scanClaim, `SELECT id, link_num, clicked_at, tag FROM conversion_claims WHERE id IN (keys)`, Distinct(ids),
+		func(o *Claim) ClaimID { return o.ID })
+	if err != nil {
+		return nil, fmt.Errorf("read claims: %w", err)
 	}
 	return out, nil
 }

@@ -103,9 +103,8 @@ func (c Conn) Hostnames(ctx context.Context, keys []string) (map[uint64]string, 
 			nums = append(nums, domain)
 		}
 	}
-	list, err := found(ctx, c, scanDomain, `SELECT `+domainColumns+` FROM domains WHERE num IN `, Distinct(nums), func(d *Domain) uint64 {
-		return d.Num
-	})
+	list, err := found(ctx, c, scanDomain, `SELECT `+domainColumns+` FROM domains WHERE num IN (keys)`, Distinct(nums),
+		func(d *Domain) uint64 { return d.Num })
 	names := make(map[uint64]string, len(list))
 	for num, d := range list {
 		names[num] = d.Hostname

@@ -102,16 +102,16 @@ func (c Conn) HostsAfter(ctx context.Context, revision uint64, full bool) (serve
 
 // HostsRevision returns the revision of the newest change of hosts, certificates, ticket keys and what edges know of
 // conversions, 0 if there was none.
-func (c Conn) HostsRevision(ctx context.Context) (revision uint64, err error) {
-	return revision, c.Row(ctx, `SELECT coalesce(max(revision), 0) FROM (SELECT max(revision) AS revision FROM domains
+func (c Conn) HostsRevision(ctx context.Context) (uint64, error) {
+	return column[uint64](c.Row(ctx, `SELECT coalesce(max(revision), 0) FROM (SELECT max(revision) AS revision FROM domains
 		UNION ALL SELECT max(revision) FROM gone_hosts UNION ALL SELECT max(revision) FROM certificates WHERE domain_num IS NULL
 		UNION ALL SELECT max(revision) FROM ticket_keys
-		UNION ALL SELECT max(revision) FROM conversion_news) AS newest`).Scan(&revision)
+		UNION ALL SELECT max(revision) FROM conversion_news) AS newest`))
 }
 
 // UnlimitedReservations reports whether there are reservations without an end.
-func (c Conn) UnlimitedReservations(ctx context.Context) (exist bool, err error) {
-	return exist, c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM gone_hosts WHERE reserved_until IS NULL)`).Scan(&exist)
+func (c Conn) UnlimitedReservations(ctx context.Context) (bool, error) {
+	return column[bool](c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM gone_hosts WHERE reserved_until IS NULL)`))
 }
 
 // LimitReservations sets the end of reservations that have none, and tells edges of these names. Edges may not know those that a

@@ -133,15 +133,14 @@ func (tx *Tx) LockCase(ctx context.Context, id string) (AbuseCase, error) {
 }
 
 // Excused reports whether an administrator dismissed a case of a link with the same source and detail.
-func (c Conn) Excused(ctx context.Context, urlID, source, detail string) (found bool, err error) {
-	return found,
-		c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM abuse_cases WHERE url_id = ? AND source = ? AND detail = ? AND status = 'DISMISSED' AND `+
-			`resolved_by IS NOT NULL)`, urlID, source, detail).Scan(&found)
+func (c Conn) Excused(ctx context.Context, urlID, source, detail string) (bool, error) {
+	return column[bool](c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM abuse_cases WHERE url_id = ? AND source = ? AND detail = ? AND status = 'DISMISSED' AND `+
+		`resolved_by IS NOT NULL)`, urlID, source, detail))
 }
 
 // CountOpenCases counts the open cases of a source.
-func (c Conn) CountOpenCases(ctx context.Context, source string) (n int, err error) {
-	return n, c.Row(ctx, `SELECT count(*) FROM abuse_cases WHERE status = 'OPEN' AND source = ?`, source).Scan(&n)
+func (c Conn) CountOpenCases(ctx context.Context, source string) (int, error) {
+	return column[int](c.Row(ctx, `SELECT count(*) FROM abuse_cases WHERE status = 'OPEN' AND source = ?`, source))
 }
 
 // SaveCase inserts a case, or replaces what can change of the one with its id.

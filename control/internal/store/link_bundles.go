@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -117,6 +118,23 @@ func (c Conn) BundleLinks(ctx context.Context, bundleIDs []string, workspace uin
 func (c Conn) BundlesOf(ctx context.Context, urlID string) ([]string, error) {
 	return All(ctx, c, column[string],
 		`SELECT bundle_id FROM bundle_urls WHERE url_id = ? ORDER BY bundle_id`, urlID)
+}
+
+// BundlesOfLinks returns the ids of the bundles of links in order, by the ids of the links. A link without bundles is missing.
+func (c Conn) BundlesOfLinks(ctx context.Context, urlIDs []string) (map[string][]string, error) {
+	out := map[string][]string{}
+	for part := range slices.Chunk(urlIDs, batch) {
+		err := c.each(ctx, func(rows *sql.Rows) error {
+			var id, bundle string
+			err := rows.Scan(&id, &bundle)
+			out[id] = append(out[id], bundle)
+			return err
+		}, `SELECT url_id, bundle_id FROM bundle_urls WHERE url_id IN (`+In(len(part))+`) ORDER BY bundle_id`, Args(part)...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // LockBundles reads the bundles that exist, ordered by number. It locks them and their membership until the commit. A

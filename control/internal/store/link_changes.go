@@ -94,9 +94,8 @@ func (c Conn) Head(ctx context.Context) (incarnation, revision uint64, err error
 }
 
 // OldestChange returns the lowest revision in the log, or 0 if the log is empty.
-func (c Conn) OldestChange(ctx context.Context) (revision uint64, err error) {
-	err = c.Row(ctx, `SELECT coalesce(min(revision), 0) FROM link_changes`).Scan(&revision)
-	return revision, err
+func (c Conn) OldestChange(ctx context.Context) (uint64, error) {
+	return column[uint64](c.Row(ctx, `SELECT coalesce(min(revision), 0) FROM link_changes`))
 }
 
 // Change is one entry of the log of link changes.

@@ -32,9 +32,8 @@ const (
 )
 
 // ExpiredThrough returns the time before which clicks are counted in the database, in Unix milliseconds.
-func (c Conn) ExpiredThrough(ctx context.Context) (through int64, err error) {
-	err = c.Row(ctx, `SELECT through FROM expired_clicks WHERE id = 1`).Scan(&through)
-	return through, err
+func (c Conn) ExpiredThrough(ctx context.Context) (int64, error) {
+	return column[int64](c.Row(ctx, `SELECT through FROM expired_clicks WHERE id = 1`))
 }
 
 // ExpiredTotals reads one consistent snapshot of the counters of expired clicks: one counter for each link, variant

@@ -99,9 +99,8 @@ func (c Conn) History(ctx context.Context, num uint64, limit, offset int) ([]His
 }
 
 // CountHistory counts the stored changes of a link.
-func (c Conn) CountHistory(ctx context.Context, num uint64) (n int, err error) {
-	err = c.Row(ctx, `SELECT count(*) FROM link_history WHERE link_num = ?`, num).Scan(&n)
-	return n, err
+func (c Conn) CountHistory(ctx context.Context, num uint64) (int, error) {
+	return column[int](c.Row(ctx, `SELECT count(*) FROM link_history WHERE link_num = ?`, num))
 }
 
 // StateAt reads the state that a link had at one of its earlier revisions, or returns ErrNotFound.

@@ -241,3 +241,18 @@ func (c Conn) LinksWithExternalIDs(ctx context.Context, workspace uint64, ids []
 	}
 	return found, nil
 }
+
+// SlugsSuspended returns those of the keys that deleted links had which were suspended; see SlugSuspended.
+func (c Conn) SlugsSuspended(ctx context.Context, keys []string) (map[string]bool, error) {
+	found := map[string]bool{}
+	for part := range slices.Chunk(keys, batch) {
+		list, err := All(ctx, c, column[string], `SELECT slug FROM suspended_slugs WHERE slug IN (`+In(len(part))+`)`, Args(part)...)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range list {
+			found[key] = true
+		}
+	}
+	return found, nil
+}

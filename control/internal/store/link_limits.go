@@ -142,9 +142,9 @@ const reached = `max_clicks IS NOT NULL AND exhausted_at IS NULL AND max_clicks 
 	coalesce((SELECT clicks FROM limit_totals t WHERE t.link = urls.num AND t.since = urls.limit_since), 0)`
 
 // LimitReached reports whether the stored clicks of a link reach a limit that may not be saved.
-func (c Conn) LimitReached(ctx context.Context, l *Link) (reached bool, err error) {
-	return reached, c.Row(ctx, `SELECT coalesce((SELECT clicks FROM limit_totals WHERE link = ? AND since = ?), 0) >= ?`,
-		int64(l.Num), l.LimitSince, l.MaxClicks-l.LimitBase).Scan(&reached)
+func (c Conn) LimitReached(ctx context.Context, l *Link) (bool, error) {
+	return column[bool](c.Row(ctx, `SELECT coalesce((SELECT clicks FROM limit_totals WHERE link = ? AND since = ?), 0) >= ?`,
+		int64(l.Num), l.LimitSince, l.MaxClicks-l.LimitBase))
 }
 
 // ExhaustLink marks a link as exhausted if its clicks have reached its limit. It returns when that happened, or 0.

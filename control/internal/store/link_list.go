@@ -224,9 +224,8 @@ func (f *LinkFilter) selection(sources, others []condition) (s selection) {
 }
 
 // countRows counts rows, at most one more than most.
-func (c Conn) countRows(ctx context.Context, most int, rows string, args []any) (n int, err error) {
-	err = c.Row(ctx, `SELECT count(*) FROM (`+rows+` LIMIT `+fmt.Sprint(most+1)+`) AS counted`, args...).Scan(&n)
-	return n, err
+func (c Conn) countRows(ctx context.Context, most int, rows string, args []any) (int, error) {
+	return column[int](c.Row(ctx, `SELECT count(*) FROM (`+rows+` LIMIT `+fmt.Sprint(most+1)+`) AS counted`, args...))
 }
 
 // Links reads one page of links. It counts the links that the filter selects up to MaxTotal; exact is false if there are

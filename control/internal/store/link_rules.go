@@ -43,9 +43,8 @@ func (c Conn) Rule(ctx context.Context, urlID, id string) (Rule, error) {
 }
 
 // CountRules counts a link's rules.
-func (c Conn) CountRules(ctx context.Context, urlID string) (n int, err error) {
-	err = c.Row(ctx, `SELECT count(*) FROM routing_rules WHERE url_id = ?`, urlID).Scan(&n)
-	return n, err
+func (c Conn) CountRules(ctx context.Context, urlID string) (int, error) {
+	return column[int](c.Row(ctx, `SELECT count(*) FROM routing_rules WHERE url_id = ?`, urlID))
 }
 
 // InsertRule adds a rule.

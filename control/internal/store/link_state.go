@@ -34,26 +34,21 @@ func (c Conn) StatesOf(ctx context.Context, list []Link) ([]LinkState, error) {
 		out[i].Link, ids[i] = list[i], list[i].ID
 		at[ids[i]] = &out[i]
 	}
-	for part := range slices.Chunk(ids, batch) {
-		rules, err := All(ctx, c, scanRule, `SELECT `+ruleColumns+` FROM routing_rules WHERE url_id IN (`+In(len(part))+
-			`) ORDER BY `+ruleOrder,
-			Args(part)...)
-		if err != nil {
-			return nil, fmt.Errorf("read the rules of links: %w", err)
-		}
-		for i := range rules {
-			s := at[rules[i].URLID]
-			s.Rules = append(s.Rules, rules[i])
-		}
-		variants, err := All(ctx, c, scanVariant, `SELECT `+variantColumns+` FROM variants WHERE url_id IN (`+In(len(part))+
-			`) ORDER BY created_at, id`, Args(part)...)
-		if err != nil {
-			return nil, fmt.Errorf("read the variants of links: %w", err)
-		}
-		for i := range variants {
-			s := at[variants[i].URLID]
-			s.Variants = append(s.Variants, variants[i])
-		}
+	rules, err := rowsIn(ctx, c, scanRule, `SELECT `+ruleColumns+` FROM routing_rules WHERE url_id IN (keys) ORDER BY `+ruleOrder, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read the rules of links: %w", err)
+	}
+	for i := range rules {
+		s := at[rules[i].URLID]
+		s.Rules = append(s.Rules, rules[i])
+	}
+	variants, err := rowsIn(ctx, c, scanVariant, variantsOfLinks, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read the variants of links: %w", err)
+	}
+	for i := range variants {
+		s := at[variants[i].URLID]
+		s.Variants = append(s.Variants, variants[i])
 	}
 	return out, nil
 }

@@ -159,12 +159,8 @@ func (tx *Tx) MoveTrash(ctx context.Context, from, to uint64) error {
 // PurgeTrash deletes up to limit links for good that were deleted before a time, and returns their number.
 func (s *Store) PurgeTrash(ctx context.Context, before int64, limit int) (n int, err error) {
 	err = s.Tx(ctx, func(tx *Tx) error {
-		skip := ""
-		if tx.pg {
-			skip = ` FOR UPDATE SKIP LOCKED` // another process may do the same, or somebody restores a link
-		}
 		nums, err := All(ctx, tx.Conn, column[uint64],
-			`SELECT num FROM link_trash WHERE deleted_at < ? ORDER BY deleted_at, num LIMIT ?`+skip, before, limit)
+			`SELECT num FROM link_trash WHERE deleted_at < ? ORDER BY deleted_at, num LIMIT ?`+tx.skipLocked(), before, limit)
 		if err != nil {
 			return err
 		}

@@ -37,9 +37,8 @@ func (c Conn) Variant(ctx context.Context, urlID, id string) (Variant, error) {
 }
 
 // ActiveVariants counts a link's active variants.
-func (c Conn) ActiveVariants(ctx context.Context, urlID string) (n int, err error) {
-	err = c.Row(ctx, `SELECT count(*) FROM variants WHERE url_id = ? AND active`, urlID).Scan(&n)
-	return n, err
+func (c Conn) ActiveVariants(ctx context.Context, urlID string) (int, error) {
+	return column[int](c.Row(ctx, `SELECT count(*) FROM variants WHERE url_id = ? AND active`, urlID))
 }
 
 // InsertVariant adds a variant.

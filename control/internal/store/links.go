@@ -35,19 +35,27 @@ func (tx *Tx) ReleaseSlug(ctx context.Context, l *Link) error {
 	return tx.Do(ctx, `DELETE FROM suspended_slugs WHERE slug = ?`, l.Key())
 }
 
+// TaggedLinks reads the links that exist with their tags, ordered by number. See LockLinks for the limit.
+func (c Conn) TaggedLinks(ctx context.Context, ids []string) ([]Link, error) {
+	return c.taggedLinks(ctx, ids, "")
+}
+
+func (c Conn) taggedLinks(ctx context.Context, ids []string, lock string) ([]Link, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	list, err := All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE id IN (`+In(len(ids))+`) ORDER BY num`+lock, Args(ids)...)
+	if err != nil {
+		return nil, err
+	}
+	return list, c.ReadTags(ctx, list)
+}
+
 // LockLinks reads the links that exist with their tags, ordered by number, and locks them until the commit. Every transaction that
 // locks several links uses this order, so transactions cannot deadlock. It uses a single statement, which limits it to
 // 30,000 links.
 func (tx *Tx) LockLinks(ctx context.Context, ids []string) ([]Link, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	list, err := All(ctx, tx.Conn, scanLink, `SELECT `+linkColumns+` FROM urls WHERE id IN (`+In(len(ids))+`) ORDER BY num`+tx.forUpdate(),
-		Args(ids)...)
-	if err != nil {
-		return nil, err
-	}
-	return list, tx.ReadTags(ctx, list)
+	return tx.taggedLinks(ctx, ids, tx.forUpdate())
 }
 
 // LockLink is LockLinks for one link. It returns ErrNotFound if there is none.

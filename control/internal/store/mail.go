@@ -34,21 +34,16 @@ func (tx *Tx) InsertMail(ctx context.Context, m *Mail) error {
 }
 
 // MailDue reports whether an e-mail is due by now.
-func (c Conn) MailDue(ctx context.Context, now int64) (some bool, err error) {
-	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM mail_outbox WHERE due_at <= ?)`, now).Scan(&some)
-	return some, err
+func (c Conn) MailDue(ctx context.Context, now int64) (bool, error) {
+	return column[bool](c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM mail_outbox WHERE due_at <= ?)`, now))
 }
 
 // ClaimMail claims up to limit e-mails that are due and have not expired, longest overdue first. Until the time given,
 // no other process can claim them.
 func (tx *Tx) ClaimMail(ctx context.Context, now, until int64, lease string, limit int) ([]Mail, error) {
-	skip := ""
-	if tx.pg {
-		skip = ` FOR UPDATE SKIP LOCKED`
-	}
 	// MATERIALIZED, because a subquery may run more than once and lock different rows each time.
 	list, err := All(ctx, tx.Conn, scanMail, `WITH picked AS MATERIALIZED (
-			SELECT id FROM mail_outbox WHERE due_at <= ? AND expires_at > ? ORDER BY due_at, id LIMIT ?`+skip+`)
+			SELECT id FROM mail_outbox WHERE due_at <= ? AND expires_at > ? ORDER BY due_at, id LIMIT ?`+tx.skipLocked()+`)
 		UPDATE mail_outbox SET due_at = ?, lease = ? WHERE id IN (SELECT id FROM picked) RETURNING `+mailColumns,
 		now, now, limit, until, lease)
 	slices.SortFunc(list, func(a, b Mail) int { return strings.Compare(a.ID, b.ID) })
@@ -78,12 +73,8 @@ func (tx *Tx) ReleaseMail(ctx context.Context, now int64) error {
 
 // DropExpiredMail removes up to limit expired e-mails that nobody is sending, and returns them without their content.
 func (tx *Tx) DropExpiredMail(ctx context.Context, now int64, limit int) ([]Mail, error) {
-	skip := ""
-	if tx.pg {
-		skip = ` FOR UPDATE SKIP LOCKED`
-	}
 	return All(ctx, tx.Conn, scanMail, `WITH picked AS MATERIALIZED (
-			SELECT id FROM mail_outbox WHERE due_at <= ? AND expires_at <= ? ORDER BY due_at LIMIT ?`+skip+`)
+			SELECT id FROM mail_outbox WHERE due_at <= ? AND expires_at <= ? ORDER BY due_at LIMIT ?`+tx.skipLocked()+`)
 		DELETE FROM mail_outbox WHERE id IN (SELECT id FROM picked)
 		RETURNING id, recipient, kind, '', attempts, due_at, lease, last_error, created_at, expires_at`, now, now, limit)
 }

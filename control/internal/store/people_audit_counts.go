@@ -23,15 +23,14 @@ func scanAuditCount(row interface{ Scan(...any) error }) (c AuditCount, err erro
 
 // HitAuditCount counts one failure and returns its number in the window. It starts a window if there is none. FirstAt
 // belongs to the first of the failures beyond the first exact ones.
-func (tx *Tx) HitAuditCount(ctx context.Context, c AuditCount, exact int64) (n int64, err error) {
-	err = tx.Row(ctx, `INSERT INTO audit_counts (key, `+auditCountColumns+`) VALUES (?, ?, ?, 1, 0, ?, ?, ?, ?)
+func (tx *Tx) HitAuditCount(ctx context.Context, c AuditCount, exact int64) (int64, error) {
+	return column[int64](tx.Row(ctx, `INSERT INTO audit_counts (key, `+auditCountColumns+`) VALUES (?, ?, ?, 1, 0, ?, ?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET
 			count = audit_counts.count + 1,
 			first_at = CASE WHEN audit_counts.count = ? THEN excluded.last_at ELSE audit_counts.first_at END,
 			last_at = excluded.last_at, address = excluded.address, latest = excluded.latest
 		RETURNING count`,
-		c.Action+"|"+c.Bucket, c.Action, c.EntityType, c.LastAt, c.Address, c.Latest, c.EndsAt, exact).Scan(&n)
-	return n, err
+		c.Action+"|"+c.Bucket, c.Action, c.EntityType, c.LastAt, c.Address, c.Latest, c.EndsAt, exact))
 }
 
 // TakeAuditCounts removes the windows that have ended by now and returns them. Only one of two concurrent callers gets

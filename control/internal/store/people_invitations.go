@@ -63,21 +63,18 @@ func (c Conn) Invitations(ctx context.Context, workspace uint64, limit, offset i
 }
 
 // InvitationsSince counts the invitations to a workspace since a time, whatever became of them.
-func (c Conn) InvitationsSince(ctx context.Context, workspace uint64, at int64) (n int, err error) {
-	err = c.Row(ctx, `SELECT count(*) FROM invitations WHERE workspace_num = ? AND created_at > ?`, workspace, at).Scan(&n)
-	return n, err
+func (c Conn) InvitationsSince(ctx context.Context, workspace uint64, at int64) (int, error) {
+	return column[int](c.Row(ctx, `SELECT count(*) FROM invitations WHERE workspace_num = ? AND created_at > ?`, workspace, at))
 }
 
 // InvitationsBy counts the invitations of a user since a time, in all workspaces.
-func (c Conn) InvitationsBy(ctx context.Context, userID string, at int64) (n int, err error) {
-	err = c.Row(ctx, `SELECT count(*) FROM invitations WHERE invited_by = ? AND created_at > ?`, userID, at).Scan(&n)
-	return n, err
+func (c Conn) InvitationsBy(ctx context.Context, userID string, at int64) (int, error) {
+	return column[int](c.Row(ctx, `SELECT count(*) FROM invitations WHERE invited_by = ? AND created_at > ?`, userID, at))
 }
 
 // InvitationsTo counts the invitations of an address since a time, in all workspaces.
-func (c Conn) InvitationsTo(ctx context.Context, email string, at int64) (n int, err error) {
-	err = c.Row(ctx, `SELECT count(*) FROM invitations WHERE email_key = ? AND created_at > ?`, EmailKey(email), at).Scan(&n)
-	return n, err
+func (c Conn) InvitationsTo(ctx context.Context, email string, at int64) (int, error) {
+	return column[int](c.Row(ctx, `SELECT count(*) FROM invitations WHERE email_key = ? AND created_at > ?`, EmailKey(email), at))
 }
 
 // InvitationByHash finds an invitation by the SHA-256 of one of its tokens.

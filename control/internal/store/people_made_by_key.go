@@ -11,10 +11,11 @@ const (
 	PausedMemberDemoted = "MEMBER_DEMOTED"
 	PausedUserDeleted   = "USER_DELETED"
 	PausedKeyDeleted    = "API_KEY_DELETED"
+	PausedFailing       = "FAILING" // nothing was delivered for three days
 )
 
 // PauseReasons lists all reasons.
-var PauseReasons = []string{PausedMemberRemoved, PausedMemberDemoted, PausedUserDeleted, PausedKeyDeleted}
+var PauseReasons = []string{PausedMemberRemoved, PausedMemberDemoted, PausedUserDeleted, PausedKeyDeleted, PausedFailing}
 
 // Paused is a webhook that was active until now.
 type Paused struct {

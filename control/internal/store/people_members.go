@@ -71,10 +71,9 @@ func (c Conn) WorkspaceName(ctx context.Context, num uint64) (id, name string, e
 }
 
 // OwnedTeams counts the workspaces of teams of which a user is an OWNER.
-func (c Conn) OwnedTeams(ctx context.Context, userID string) (n int, err error) {
-	err = c.Row(ctx, `SELECT count(*) FROM workspace_members m JOIN workspaces w ON w.num = m.workspace_num
-		WHERE m.user_id = ? AND m.role = 'OWNER' AND w.personal_of IS NULL`, userID).Scan(&n)
-	return n, err
+func (c Conn) OwnedTeams(ctx context.Context, userID string) (int, error) {
+	return column[int](c.Row(ctx, `SELECT count(*) FROM workspace_members m JOIN workspaces w ON w.num = m.workspace_num
+		WHERE m.user_id = ? AND m.role = 'OWNER' AND w.personal_of IS NULL`, userID))
 }
 
 // SetMemberRole changes the role of a member.

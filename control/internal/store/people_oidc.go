@@ -47,14 +47,10 @@ func (c Conn) InsertOIDCProvider(ctx context.Context, p OIDCProvider) error {
 
 // UpdateOIDCProvider writes every field except id and slug, which never change.
 func (c Conn) UpdateOIDCProvider(ctx context.Context, p OIDCProvider) error {
-	n, err := c.Exec(ctx,
+	return c.change(ctx,
 		`UPDATE oidc_providers SET name = ?, discovery_url = ?, client_id = ?, client_secret = ?, scopes = ?, active = ?, email_domains = ?, `+
 			`updated_at = ? WHERE id = ?`,
 		p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.Domains, p.UpdatedAt, p.ID)
-	if err == nil && n == 0 {
-		err = ErrNotFound
-	}
-	return err
 }
 
 // DeleteOIDCProvider removes a provider with its accounts and returns the number of accounts.
@@ -62,11 +58,7 @@ func (tx *Tx) DeleteOIDCProvider(ctx context.Context, id string) (accounts int64
 	if accounts, err = tx.Exec(ctx, `DELETE FROM oidc_accounts WHERE provider_id = ?`, id); err != nil {
 		return 0, err
 	}
-	n, err := tx.Exec(ctx, `DELETE FROM oidc_providers WHERE id = ?`, id)
-	if err == nil && n == 0 {
-		err = ErrNotFound
-	}
-	return accounts, err
+	return accounts, tx.change(ctx, `DELETE FROM oidc_providers WHERE id = ?`, id)
 }
 
 // OIDCProviders lists the providers by name, either all or only the active ones.
@@ -89,9 +81,8 @@ func (tx *Tx) LockOIDCProvider(ctx context.Context, slug string) (OIDCProvider, 
 }
 
 // AnyActiveOIDCProvider reports whether users can sign in with any provider.
-func (c Conn) AnyActiveOIDCProvider(ctx context.Context) (any bool, err error) {
-	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM oidc_providers WHERE active)`).Scan(&any)
-	return any, err
+func (c Conn) AnyActiveOIDCProvider(ctx context.Context) (bool, error) {
+	return column[bool](c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM oidc_providers WHERE active)`))
 }
 
 const accountSelect = `SELECT a.id, a.provider_id, p.slug, p.name, a.user_id, a.issuer, a.subject, a.email, a.created_at, a.last_login_at
@@ -133,9 +124,5 @@ func (tx *Tx) DeleteOIDCAccount(ctx context.Context, userID, id string) (OIDCAcc
 	if err != nil {
 		return a, err
 	}
-	n, err := tx.Exec(ctx, `DELETE FROM oidc_accounts WHERE id = ?`, id)
-	if err == nil && n == 0 {
-		err = ErrNotFound // deleted concurrently
-	}
-	return a, err
+	return a, tx.change(ctx, `DELETE FROM oidc_accounts WHERE id = ?`, id) // it may have been deleted concurrently
 }

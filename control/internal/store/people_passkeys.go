@@ -43,9 +43,8 @@ func (c Conn) Passkeys(ctx context.Context, userID string) ([]Passkey, error) {
 }
 
 // CountPasskeys returns the number of a user's passkeys.
-func (c Conn) CountPasskeys(ctx context.Context, userID string) (n int, err error) {
-	err = c.Row(ctx, `SELECT COUNT(*) FROM passkeys WHERE user_id = ?`, userID).Scan(&n)
-	return n, err
+func (c Conn) CountPasskeys(ctx context.Context, userID string) (int, error) {
+	return column[int](c.Row(ctx, `SELECT COUNT(*) FROM passkeys WHERE user_id = ?`, userID))
 }
 
 // PasskeyByCredential finds a passkey by the id that its authenticator chose.

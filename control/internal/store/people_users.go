@@ -42,13 +42,12 @@ func (u *User) scanInto() []any {
 func EmailKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
 // InsertUser inserts a user and returns its number. An email in use violates the unique constraint on email_key.
-func (c Conn) InsertUser(ctx context.Context, u User) (num uint64, err error) {
-	err = c.Row(ctx, `INSERT INTO users (id, email, email_key, name, role, active, password_hash, email_verified, created_at, updated_at,
+func (c Conn) InsertUser(ctx context.Context, u User) (uint64, error) {
+	return column[uint64](c.Row(ctx, `INSERT INTO users (id, email, email_key, name, role, active, password_hash, email_verified, created_at, updated_at,
 		made_by_key)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`,
 		u.ID, u.Email, EmailKey(u.Email), u.Name, u.Role, u.Active, u.PasswordHash, !u.EmailUnproven, u.CreatedAt, u.UpdatedAt,
-		null(u.MadeBy)).Scan(&num)
-	return num, err
+		null(u.MadeBy)))
 }
 
 // UsersByID reads the users that exist, by id.
@@ -87,6 +86,14 @@ func (c Conn) forUpdate() string {
 	return ""
 }
 
+// skipLocked ends a query that locks rows until the commit, and leaves out those that another transaction has locked.
+func (c Conn) skipLocked() string {
+	if c.pg {
+		return ` FOR UPDATE SKIP LOCKED`
+	}
+	return ""
+}
+
 // UserFilter selects users. A zero field selects everything.
 type UserFilter struct {
 	Search string // text in email or name, case-insensitive
@@ -110,9 +117,8 @@ func (c Conn) FirstUser(ctx context.Context) (User, error) {
 }
 
 // HasSignedIn reports whether a user has ever signed in, by the audit log.
-func (c Conn) HasSignedIn(ctx context.Context, userID string) (has bool, err error) {
-	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM audit_logs WHERE user_id = ? AND action = 'USER_LOGIN')`, userID).Scan(&has)
-	return has, err
+func (c Conn) HasSignedIn(ctx context.Context, userID string) (bool, error) {
+	return column[bool](c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM audit_logs WHERE user_id = ? AND action = 'USER_LOGIN')`, userID))
 }
 
 // LockAdmins locks the rows of the active administrators and returns their ids. The lock keeps the last administrator
@@ -124,14 +130,10 @@ func (tx *Tx) LockAdmins(ctx context.Context) ([]string, error) {
 
 // UpdateUser writes the columns that accounts change: name, role, active, password and second factor.
 func (c Conn) UpdateUser(ctx context.Context, u User) error {
-	n, err := c.Exec(ctx,
+	return c.change(ctx,
 		`UPDATE users SET name = ?, role = ?, active = ?, password_hash = ?, totp_secret = ?, totp_enabled = ?, totp_last_step = ?, `+
 			`updated_at = ? WHERE id = ?`,
 		u.Name, u.Role, u.Active, u.PasswordHash, u.TOTPSecret, u.TOTPEnabled, u.TOTPLastStep, u.UpdatedAt, u.ID)
-	if err == nil && n == 0 {
-		err = ErrNotFound
-	}
-	return err
 }
 
 // UsersWithTOTP lists the ids of users with a secret for a second factor.
@@ -167,9 +169,5 @@ func (c Conn) UseRecoveryCode(ctx context.Context, userID, hash string) (bool, e
 // DeleteUser removes a user with the personal workspace, which has no links, and with sessions and keys. Clicks and audit
 // rows stay. Call HandOver and HandOverWebhooks before.
 func (tx *Tx) DeleteUser(ctx context.Context, id string) error {
-	n, err := tx.Exec(ctx, `DELETE FROM users WHERE id = ?`, id)
-	if err == nil && n == 0 {
-		err = ErrNotFound
-	}
-	return err
+	return tx.change(ctx, `DELETE FROM users WHERE id = ?`, id)
 }

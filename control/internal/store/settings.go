@@ -41,15 +41,13 @@ func (c Conn) DeleteSetting(ctx context.Context, key string) (bool, error) {
 }
 
 // Requires2FA reports whether the installation requires a second factor.
-func (c Conn) Requires2FA(ctx context.Context) (on bool, err error) {
-	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM system_settings WHERE key = ? AND value = ?)`, Require2FA, Require2FAOn).Scan(&on)
-	return on, err
+func (c Conn) Requires2FA(ctx context.Context) (bool, error) {
+	return column[bool](c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM system_settings WHERE key = ? AND value = ?)`, Require2FA, Require2FAOn))
 }
 
 // HasSecondFactor reports whether a user can prove a second factor: by a code or by a passkey.
-func (c Conn) HasSecondFactor(ctx context.Context, userID string) (has bool, err error) {
-	err = c.Row(ctx,
+func (c Conn) HasSecondFactor(ctx context.Context, userID string) (bool, error) {
+	return column[bool](c.Row(ctx,
 		`SELECT EXISTS (SELECT 1 FROM users WHERE id = ? AND totp_enabled) OR EXISTS (SELECT 1 FROM passkeys WHERE user_id = ?)`,
-		userID, userID).Scan(&has)
-	return has, err
+		userID, userID))
 }

@@ -51,9 +51,8 @@ func (s *Store) Fork(ctx context.Context) error {
 }
 
 // AnyLink reports whether there is a link, or was one.
-func (c Conn) AnyLink(ctx context.Context) (any bool, err error) {
-	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM urls) OR EXISTS (SELECT 1 FROM link_trash)`).Scan(&any)
-	return any, err
+func (c Conn) AnyLink(ctx context.Context) (bool, error) {
+	return column[bool](c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM urls) OR EXISTS (SELECT 1 FROM link_trash)`))
 }
 
 // KeepCounters makes the present counters of all links, variants and rules the counts of clicks before a time, in Unix

@@ -247,6 +247,15 @@ func (c Conn) Changes(ctx context.Context, query string, args ...any) (bool, err
 	return n > 0, err
 }
 
+// change runs a statement, and returns ErrNotFound if it has changed no row.
+func (c Conn) change(ctx context.Context, query string, args ...any) error {
+	changed, err := c.Changes(ctx, query, args...)
+	if err == nil && !changed {
+		err = ErrNotFound
+	}
+	return err
+}
+
 // first returns the first of the rows of a query, or ErrNotFound.
 func first[T any](list []T, err error) (v T, _ error) {
 	if err == nil && len(list) == 0 {
@@ -331,6 +340,35 @@ func All[T any](ctx context.Context, c Conn, scan func(row interface{ Scan(...an
 	}, query, args...)
 	if err != nil {
 		return nil, err
+	}
+	return out, nil
+}
+
+// rowsIn runs a query for keys, a batch at a time, and returns all rows. The query has (keys) in the place of the list; before are
+// the arguments before it.
+func rowsIn[K, T any](ctx context.Context, c Conn, scan func(row interface{ Scan(...any) error }) (T, error), query string, keys []K,
+	before ...any) (out []T, err error) {
+	for part := range slices.Chunk(keys, batch) {
+		list, err := All(ctx, c, scan, strings.Replace(query, `(keys)`, `(`+In(len(part))+`)`, 1),
+			append(slices.Clone(before), Args(part)...)...)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list...)
+	}
+	return out, nil
+}
+
+// found is rowsIn, and returns the rows by key.
+func found[K comparable, T any](ctx context.Context, c Conn, scan func(row interface{ Scan(...any) error }) (T, error), query string,
+	keys []K, keyOf func(*T) K, before ...any) (map[K]T, error) {
+	list, err := rowsIn(ctx, c, scan, query, keys, before...)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[K]T, len(list))
+	for i := range list {
+		out[keyOf(&list[i])] = list[i]
 	}
 	return out, nil
 }

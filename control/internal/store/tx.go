@@ -119,9 +119,8 @@ func (tx *Tx) Touch(ctx context.Context, num uint64, key string) error {
 func (tx *Tx) Revision() uint64 { return tx.revision }
 
 // Revision reads the newest committed revision.
-func (s *Store) Revision(ctx context.Context) (rev uint64, err error) {
-	err = s.Row(ctx, `SELECT revision FROM config_head WHERE id = 1`).Scan(&rev)
-	return rev, err
+func (s *Store) Revision(ctx context.Context) (uint64, error) {
+	return column[uint64](s.Row(ctx, `SELECT revision FROM config_head WHERE id = 1`))
 }
 
 // Incarnation identifies the log of changes of this database. It is drawn at random when the schema is created.

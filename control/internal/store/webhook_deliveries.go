@@ -69,13 +69,9 @@ func (c Conn) DueWebhooks(ctx context.Context, now int64) ([]DueWebhook, error) 
 // ClaimDeliveries claims up to limit due deliveries of a webhook, longest overdue first. Until the time given, no
 // other process can claim them.
 func (tx *Tx) ClaimDeliveries(ctx context.Context, webhookID string, now, until int64, lease string, limit int) ([]Delivery, error) {
-	skip := ""
-	if tx.pg {
-		skip = ` FOR UPDATE SKIP LOCKED`
-	}
 	// MATERIALIZED, because a subquery may run more than once and lock different rows each time.
 	list, err := All(ctx, tx.Conn, scanDelivery, `WITH picked AS MATERIALIZED (
-			SELECT id FROM webhook_deliveries WHERE webhook_id = ? AND due_at <= ? ORDER BY due_at, event_id LIMIT ?`+skip+`)
+			SELECT id FROM webhook_deliveries WHERE webhook_id = ? AND due_at <= ? ORDER BY due_at, event_id LIMIT ?`+tx.skipLocked()+`)
 		UPDATE webhook_deliveries SET due_at = ?, lease = ? WHERE id IN (SELECT id FROM picked) RETURNING `+deliveryColumns,
 		webhookID, now, limit, until, lease)
 	slices.SortFunc(list, func(a, b Delivery) int { return strings.Compare(a.EventID, b.EventID) })
@@ -104,10 +100,9 @@ func (tx *Tx) ReleaseDeliveries(ctx context.Context, now int64) error {
 }
 
 // Backlog counts the waiting deliveries of a webhook, up to limit.
-func (c Conn) Backlog(ctx context.Context, webhookID string, limit int) (n int, err error) {
-	err = c.Row(ctx, `SELECT count(*) FROM (SELECT 1 FROM webhook_deliveries WHERE webhook_id = ? LIMIT ?) AS pending`, webhookID,
-		limit).Scan(&n)
-	return n, err
+func (c Conn) Backlog(ctx context.Context, webhookID string, limit int) (int, error) {
+	return column[int](
+		c.Row(ctx, `SELECT count(*) FROM (SELECT 1 FROM webhook_deliveries WHERE webhook_id = ? LIMIT ?) AS pending`, webhookID, limit))
 }
 
 // Queue is what waits for a webhook.
@@ -119,20 +114,10 @@ type Queue struct {
 
 // Queues returns what waits for each of the webhooks, by id. It counts the deliveries of each up to limit.
 func (c Conn) Queues(ctx context.Context, ids []string, limit int) (map[string]Queue, error) {
-	out := map[string]Queue{}
-	for part := range slices.Chunk(ids, batch) {
-		list, err := All(ctx, c, scanQueue, `SELECT w.id,
-			(SELECT count(*) FROM (SELECT 1 FROM webhook_deliveries WHERE webhook_id = w.id LIMIT ?) AS pending),
-			(SELECT coalesce(min(due_at), 0) FROM webhook_deliveries WHERE webhook_id = w.id AND lease = '')
-			FROM webhooks w WHERE w.id IN (`+In(len(part))+`)`, append([]any{limit}, Args(part)...)...)
-		if err != nil {
-			return nil, err
-		}
-		for _, q := range list {
-			out[q.webhookID] = q
-		}
-	}
-	return out, nil
+	return found(ctx, c, scanQueue, `SELECT w.id,
+		(SELECT count(*) FROM (SELECT 1 FROM webhook_deliveries WHERE webhook_id = w.id LIMIT ?) AS pending),
+		(SELECT coalesce(min(due_at), 0) FROM webhook_deliveries WHERE webhook_id = w.id AND lease = '')
+		FROM webhooks w WHERE w.id IN (keys)`, ids, func(q *Queue) string { return q.webhookID }, limit)
 }
 
 func scanQueue(row interface{ Scan(...any) error }) (q Queue, err error) {
@@ -154,42 +139,22 @@ func (tx *Tx) RepeatFailed(ctx context.Context, webhookID, without string, now i
 
 // AttemptedDeliveries reports which of the deliveries have an attempt in the log.
 func (c Conn) AttemptedDeliveries(ctx context.Context, ids []string) (map[string]bool, error) {
+	list, err := rowsIn(ctx, c, column[string], `SELECT DISTINCT delivery_id FROM webhook_logs WHERE delivery_id IN (keys)`, ids)
 	out := map[string]bool{}
-	for part := range slices.Chunk(ids, batch) {
-		list, err := All(ctx, c, column[string], `SELECT DISTINCT delivery_id FROM webhook_logs WHERE delivery_id IN (`+In(len(part))+`)`,
-			Args(part)...)
-		if err != nil {
-			return nil, err
-		}
-		for _, id := range list {
-			out[id] = true
-		}
+	for _, id := range list {
+		out[id] = true
 	}
-	return out, nil
+	return out, err
 }
 
 // RulesByID reads rules of any links, by id. Rules that do not exist are left out.
 func (c Conn) RulesByID(ctx context.Context, ids []string) (map[string]Rule, error) {
-	return found(ctx, c, scanRule, `SELECT `+ruleColumns+` FROM routing_rules WHERE id IN `, ids, func(r *Rule) string { return r.ID })
+	return found(ctx, c, scanRule, `SELECT `+ruleColumns+` FROM routing_rules WHERE id IN (keys)`, ids,
+		func(r *Rule) string { return r.ID })
 }
 
 // VariantsByID reads variants of any links, by id. Variants that do not exist are left out.
 func (c Conn) VariantsByID(ctx context.Context, ids []string) (map[string]Variant, error) {
-	return found(ctx, c, scanVariant, `SELECT `+variantColumns+` FROM variants WHERE id IN `, ids, func(v *Variant) string { return v.ID })
-}
-
-// found runs a query and returns its rows by key. The query text ends where the list of keys follows.
-func found[K comparable, T any](ctx context.Context, c Conn, scan func(interface{ Scan(...any) error }) (T, error), query string, keys []K,
-	keyOf func(*T) K) (map[K]T, error) {
-	out := map[K]T{}
-	for part := range slices.Chunk(keys, batch) {
-		list, err := All(ctx, c, scan, query+`(`+In(len(part))+`)`, Args(part)...)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range list {
-			out[keyOf(&one)] = one
-		}
-	}
-	return out, nil
+	return found(ctx, c, scanVariant, `SELECT `+variantColumns+` FROM variants WHERE id IN (keys)`, ids,
+		func(v *Variant) string { return v.ID })
 }

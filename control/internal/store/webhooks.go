@@ -15,6 +15,9 @@ type Webhook struct {
 	Events     []string // event names, which contain no comma
 	EveryLink  bool     // events of all users' links, while the owner is an active ADMIN
 	Active     bool
+	OldSecret  string // encrypted; signs deliveries too until OldUntil; "": there is none
+	OldUntil   int64  // end of OldSecret; 0: there is none
+	Long       bool   // failed deliveries are attempted for three days instead of three minutes
 	Paused     string // why the service paused it, such as PausedUserDeleted; "": it is active, or a person disabled it
 
 	Sent, Succeeded, Failed int64  // attempts
@@ -31,14 +34,15 @@ func (w *Webhook) searchText() string { return strings.ToLower(w.Name + "\n" + w
 
 const webhookColumns = `webhooks.id, webhooks.user_id, webhooks.workspace_num, webhooks.name, webhooks.url, webhooks.secret, webhooks.headers, webhooks.events,
 	webhooks.every_link, webhooks.active, webhooks.sent, webhooks.succeeded, webhooks.failed, webhooks.last_sent_at, webhooks.last_error,
-	webhooks.failure_streak, webhooks.failing_since, webhooks.created_at, webhooks.updated_at, webhooks.pause_reason`
+	webhooks.failure_streak, webhooks.failing_since, webhooks.created_at, webhooks.updated_at, webhooks.pause_reason,
+	webhooks.old_secret, webhooks.old_secret_until, webhooks.long_retries`
 
 func scanWebhook(row interface{ Scan(...any) error }) (w Webhook, err error) {
 	var events string
 	err = row.Scan(&w.ID, &w.UserID, &w.Workspace, &w.Name, &w.URL, orZero(&w.Secret), orZero(&w.Headers), &events, &w.EveryLink, &w.Active,
 		&w.Sent, &w.Succeeded, &w.Failed, orZero(&w.LastSentAt), orZero(&w.LastError), &w.Streak, orZero(&w.FailingSince), &w.CreatedAt,
 		&w.UpdatedAt,
-		orZero(&w.Paused))
+		orZero(&w.Paused), orZero(&w.OldSecret), orZero(&w.OldUntil), &w.Long)
 	w.Events = strings.Split(events, ",")
 	if w.LastError == "" { // programs of an earlier release do not end the streak
 		w.Streak, w.FailingSince = 0, 0
@@ -52,20 +56,33 @@ func scanWebhook(row interface{ Scan(...any) error }) (w Webhook, err error) {
 // InsertWebhook adds a webhook.
 func (tx *Tx) InsertWebhook(ctx context.Context, w *Webhook) error {
 	return tx.Do(ctx, `INSERT INTO webhooks (id, user_id, workspace_num, name, url, secret, headers, events, every_link, active,
-		search_text, created_at, updated_at, made_by_key)
-		VALUES (`+In(14)+`)`,
+		search_text, created_at, updated_at, made_by_key, long_retries)
+		VALUES (`+In(15)+`)`,
 		w.ID, w.UserID, null(w.Workspace), w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","),
 		w.EveryLink, w.Active,
-		w.searchText(), w.CreatedAt, w.UpdatedAt, null(w.MadeBy))
+		w.searchText(), w.CreatedAt, w.UpdatedAt, null(w.MadeBy), w.Long)
 }
 
 // UpdateWebhook writes the fields that an owner can change.
 func (tx *Tx) UpdateWebhook(ctx context.Context, w *Webhook) error {
 	return tx.Do(ctx, `UPDATE webhooks SET name = ?, url = ?, secret = ?, headers = ?, events = ?, every_link = ?, active = ?,
-		pause_reason = ?, search_text = ?, updated_at = ?
+		pause_reason = ?, old_secret = ?, old_secret_until = ?, long_retries = ?, search_text = ?, updated_at = ?
 		WHERE id = ?`,
-		w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","), w.EveryLink, w.Active, null(w.Paused), w.searchText(),
+		w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","), w.EveryLink, w.Active, null(w.Paused),
+		null(w.OldSecret), null(w.OldUntil), w.Long, w.searchText(),
 		w.UpdatedAt, w.ID)
+}
+
+// ForgetFailures begins a new count of failures in a row.
+func (tx *Tx) ForgetFailures(ctx context.Context, id string) error {
+	return tx.Do(ctx, `UPDATE webhooks SET failure_streak = 0, failing_since = NULL WHERE id = ?`, id)
+}
+
+// PauseFailing pauses an active webhook of which at least so many attempts in a row have failed, the first of them not after a time.
+// It reports whether it has paused it.
+func (tx *Tx) PauseFailing(ctx context.Context, id string, streak, since int64) (bool, error) {
+	return tx.Changes(ctx, `UPDATE webhooks SET active = FALSE, pause_reason = ?, updated_at = ?
+		WHERE id = ? AND active AND failure_streak >= ? AND failing_since <= ?`, PausedFailing, Now(), id, streak, since)
 }
 
 // DeleteWebhook removes a webhook with its log and its waiting deliveries.

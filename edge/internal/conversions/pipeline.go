@@ -33,18 +33,17 @@ const (
 type Config struct {
 	Dir          string         // of the spool; only one process may use it
 	Sync         spool.SyncMode // what a power failure can lose
-	SyncEvery    time.Duration
-	CapBytes     int64         // size of the spool above which conversions are refused, default 256 MiB
-	SegmentBytes int64         // size of the spool's files, default 1 MiB
-	Linger       time.Duration // how long a conversion waits for others before a batch is shipped
-	Watched      func() bool   // whether somebody looks at conversions, see ship.Config
-	Origin       click.Origin  // of this edge
-	Logger       *slog.Logger  // nil for slog.Default()
+	CapBytes     int64          // size of the spool above which conversions are refused, default 256 MiB
+	SegmentBytes int64          // size of the spool's files, default 1 MiB
+	Linger       time.Duration  // how long a conversion waits for others before a batch is shipped
+	Watched      func() bool    // whether somebody looks at conversions, see ship.Config
+	Origin       click.Origin   // of this edge
+	Logger       *slog.Logger   // nil for slog.Default()
 }
 
 func (c Config) spool() spool.Config {
 	return spool.Config{
-		Dir: c.Dir, Lanes: lanes, Sync: c.Sync, SyncEvery: c.SyncEvery, CapBytes: cmp.Or(c.CapBytes, DefaultCapBytes),
+		Dir: c.Dir, Lanes: lanes, Sync: c.Sync, CapBytes: cmp.Or(c.CapBytes, DefaultCapBytes),
 		SegmentBytes: cmp.Or(c.SegmentBytes, segmentBytes),
 		RetainFor:    -1, // nobody asks for conversions again: the sink has them
 		Logger:       c.Logger,

@@ -31,21 +31,17 @@ func TestFaults_apply(t *testing.T) {
 	}
 }
 
-func TestOutcome_names_the_subtest_that_failed_first(t *testing.T) {
+func TestOutcome_names_the_test_that_failed_first(t *testing.T) {
 	t.Parallel()
-	var o outcome
-	for line := range strings.Lines(`{"Action":"start","Package":"github.com/shortline/shortline/p"}
-{"Action":"pass","Package":"github.com/shortline/shortline/p","Test":"TestA"}
-{"Action":"fail","Package":"github.com/shortline/shortline/p","Test":"TestB/one"}
-{"Action":"fail","Package":"github.com/shortline/shortline/p","Test":"TestB"}
-not JSON
-{"Action":"fail","Package":"github.com/shortline/shortline/p"}`) {
-		o.add([]byte(line))
-	}
-	if want := (outcome{tests: 3, failed: true, pattern: "./p", first: "TestB/one"}); o != want {
-		t.Errorf("got %+v, want %+v", o, want)
-	}
-	if o.selector() != "^TestB$" {
-		t.Error(o.selector())
+	for out, want := range map[string]outcome{
+		"--- FAIL: TestB (0.00s)\n    --- FAIL: TestB/one (0.00s)\n--- FAIL: TestC (0.00s)\nFAIL\nFAIL\tx/p\t0.1s\nFAIL\n": {true, false, "TestB"},
+		"panic: no\n\ngoroutine 7\nFAIL\tx/p\t0.1s\nFAIL\n":                                                                {tested: true},
+		"ok  \tx/p\t0.1s\n": {tested: true},
+		"ok  \tx/p\t0.1s [no tests to run]\n?   \tx/q\t[no test files]\n": {},
+	} {
+		var o outcome
+		if o.read([]byte(out)); o != want {
+			t.Errorf("%q: got %+v, want %+v", out, o, want)
+		}
 	}
 }

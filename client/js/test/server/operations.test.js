@@ -133,6 +133,11 @@ test('many links, pages, a transfer', async () => {
   for await (const { id } of admin.urls.list({ tag: 'many', limit: 10, fields: ['id'] })) found.push(id);
   assert.deepEqual(found.sort(), urlIds.sort());
   await admin.urls.bulkUpdate({ urlIds, status: 'INACTIVE' });
+  const items = [{ externalId: 'crm:43', originalUrl: 'https://example.com/fair', tags: ['fair'] }];
+  const planned = await admin.urls.upsert({ items }, { dryRun: true });
+  assert.deepEqual([planned.dryRun, planned.createdCount], [true, 1]);
+  assert.equal((await admin.urls.upsert({ items })).createdCount, 1);
+  assert.equal((await admin.urls.upsert({ items })).unchangedCount, 1);
   const team = await admin.workspaces.create({ name: 'Growth team', slug: 'growth' });
   await admin.urls.transfer({ urlIds, workspaceId: team.id });
   const there = admin.with({ workspace: 'growth' });
@@ -348,6 +353,7 @@ test('webhooks', async () => {
   assert.ok(hook.secret);
   const { etag } = await admin.webhooks.get(hook.id).withResponse();
   await admin.webhooks.update(hook.id, { name: 'Our CRM' }, { ifMatch: etag });
+  assert.notEqual((await admin.webhooks.rotateSecret(hook.id, { overlapSeconds: 60 })).secret, hook.secret);
   await admin.webhooks.test(hook.id);
   assert.ok((await admin.webhooks.listLogs(hook.id)).data);
   await admin.webhooks.retryFailures(hook.id);

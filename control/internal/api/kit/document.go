@@ -51,6 +51,7 @@ func (k *Kit) registerDocument() {
 			return c.Blob(http.StatusOK, contentType, b)
 		})
 	}
+	k.registerSchemas(document)
 	serve("/api/openapi.json", "application/json; charset=utf-8", func() (served, error) { return compress(document().MarshalJSON()) })
 	serve("/api/openapi.yaml", "application/yaml; charset=utf-8", func() (served, error) { return compress(document().YAML()) })
 	const html, script, style = "text/html; charset=utf-8", "text/javascript; charset=utf-8", "text/css; charset=utf-8"
@@ -145,7 +146,6 @@ func (k *Kit) complete(op *huma.Operation, path string) {
 	}
 	if e.about != "" {
 		op.Description = e.about
-		op.Deprecated = strings.HasPrefix(e.about, "Same as ") // an alias
 	}
 	var bodies map[string]*huma.MediaType
 	if op.RequestBody != nil {
@@ -179,6 +179,9 @@ func (k *Kit) complete(op *huma.Operation, path string) {
 	if e.Method != "" {
 		k.describeParams(op, e)
 		describeSuccess(op, e)
+		if e.alias() {
+			documentDeprecation(op)
+		}
 		documentUnchanged(op)
 		if e.selects != nil {
 			e.selects.document(op)

@@ -67,7 +67,7 @@ func Under(root, tag string) func(method, path, id, summary string) Endpoint {
 	}
 }
 
-// About adds the description. An alias says that it is the same as another endpoint, and is deprecated.
+// About adds the description. That of an alias begins with "Same as " and the other endpoint; see deprecated.
 func (e Endpoint) About(text string) Endpoint {
 	e.about = text
 	return e

@@ -55,6 +55,21 @@ func NewAnswer(status int, message string) *Answer {
 	return &Answer{StatusCode: status, Message: message, Wording: WordingOf(message), Name: http.StatusText(status)}
 }
 
+// ItemError is why an item of a request is refused, with the status that a request with this item alone would get.
+type ItemError struct {
+	StatusCode int    `json:"statusCode" doc:"The HTTP status that a request with this item alone would get."`
+	Message    string `json:"message" doc:"The problem in one sentence."`
+	Name       string `json:"error" doc:"The name of the status."`
+	Wording
+	Errors []fieldProblem `json:"errors" doc:"All problems of the item."`
+}
+
+// ItemErrorOf shows the problem of an item.
+func ItemErrorOf(p *problem.Error) *ItemError {
+	status := statuses[p.Kind]
+	return &ItemError{status, p.Message, http.StatusText(status), WordingOf(p.Message), fieldProblems(p.Fields)}
+}
+
 var statuses = map[problem.Kind]int{
 	problem.Invalid: http.StatusBadRequest, problem.Unauthorized: http.StatusUnauthorized, problem.Expired: http.StatusUnauthorized,
 	problem.Forbidden: http.StatusForbidden, problem.NoFactor: http.StatusForbidden, problem.NotFound: http.StatusNotFound,

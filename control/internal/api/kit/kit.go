@@ -32,8 +32,8 @@ import (
 )
 
 // documentVersion is the version of the OpenAPI document. A change that can break a client raises the first number, an addition
-// the second.
-const documentVersion = "1.0.0"
+// the second; see docs/users/api-versions.md. make check compares the document with the last released one.
+const documentVersion = "1.1.0"
 
 // Config of the API.
 type Config struct {
@@ -174,7 +174,7 @@ func New(cfg Config, st *store.Store, authenticator *auth.Authenticator, edges *
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.IPExtractor = s.clientIP
 	s.echo.HTTPErrorHandler = s.renderError
-	s.echo.Use(s.observe, s.recoverPanics, s.secureHeaders, s.cors, s.compress, s.awaitEdges, s.withinTime, s.decodeParams,
+	s.echo.Use(s.observe, s.recoverPanics, s.secureHeaders, s.cors, s.deprecated, s.compress, s.awaitEdges, s.withinTime, s.decodeParams,
 		s.admit, s.unchanged, s.selectFields, s.readBody, s.idempotent, s.enterQueue)
 	s.huma = humaecho.New(s.echo, s.openAPI())
 	s.registerDocument()

@@ -31,7 +31,7 @@ type RoutingRule struct {
 }
 
 func ruleOf(r store.Rule) RoutingRule {
-	return RoutingRule{r.ID, r.URLID, r.Name, r.TargetURL, r.Priority, r.Active, shownConditions(r.Conditions), r.MatchCount,
+	return RoutingRule{r.ID, r.URLID, r.Name, r.TargetURL, r.Priority, r.Active, routing.ShownConditions(r.Conditions), r.MatchCount,
 		kit.Instant(r.LastMatchedAt), kit.Time(r.CreatedAt), kit.Time(r.UpdatedAt)}
 }
 

@@ -27,6 +27,7 @@ var urlResource = kit.Resource{
 		"utmField":      kit.Enum(utmFields()...),
 		"linkSort":      kit.Enum(slices.Sorted(maps.Keys(store.TrashSorts))...),
 		"changeAction":  kit.Enum(append(slices.Clone(audit.Actions), links.ActionEarlier)...),
+		"upsertResult":  kit.Enum(links.AllUpsertings...),
 		"chosenBy":      kit.Enum("RULE", "VARIANT", "DEFAULT", "ORIGINAL"),
 	},
 }
@@ -84,6 +85,7 @@ func (s *server) registerURLs() {
 	}
 	s.registerURLExport()
 	s.registerURLBulk()
+	s.registerURLUpsert()
 	s.registerURLLife()
 	s.registerQRCode()
 }

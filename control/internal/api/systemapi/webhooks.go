@@ -23,8 +23,10 @@ type Webhook struct {
 	Headers      map[string]string `json:"headers" doc:"Custom headers of deliveries. Values are never returned: each is ***."`
 	Scope        string            `json:"scope" values:"webhookScope" doc:"Whether it gets events of its owner's links or of all links."`
 	IsActive     bool              `json:"isActive"`
-	PauseReason  *string           `json:"pauseReason" values:"webhookPause" doc:"Why Shortline paused it: its maker left the workspace, lost the role ADMIN or was deleted, or its API key was deleted with endMade. Null if it is active, or if a person disabled it."`
+	PauseReason  *string           `json:"pauseReason" values:"webhookPause" doc:"Why Shortline paused it: its maker left the workspace, lost the role ADMIN or was deleted, its API key was deleted with endMade, or nothing could be delivered for three days. Null if it is active, or if a person disabled it."`
 	HasSecret    bool              `json:"hasSecret" doc:"Whether deliveries are signed."`
+	OldUntil     *kit.Time         `json:"oldSecretUntil" doc:"While the secret is rotated: until when the old one signs deliveries too. Null if only one secret is valid."`
+	LongRetries  bool              `json:"longRetries" doc:"Whether failed deliveries are attempted for three days instead of three minutes."`
 	TotalSent    int64             `json:"totalSent" doc:"Number of attempts."`
 	TotalSuccess int64             `json:"totalSuccess"`
 	TotalFailed  int64             `json:"totalFailed"`
@@ -46,7 +48,8 @@ type NewWebhook struct {
 }
 
 func webhookOf(w webhooks.Webhook) Webhook {
-	return Webhook{w.ID, w.UserID, w.Name, w.URL, w.Events, w.Masked(), w.Scope(), w.Active, kit.Text(w.Paused), w.HasSecret, w.Sent,
+	return Webhook{w.ID, w.UserID, w.Name, w.URL, w.Events, w.Masked(), w.Scope(), w.Active, kit.Text(w.Paused), w.HasSecret,
+		kit.Instant(w.OldSecretUntil(store.Now())), w.Long, w.Sent,
 		w.Succeeded, w.Failed,
 		kit.Instant(w.LastSentAt), kit.Text(w.LastError), kit.WordingOf(w.LastError), w.Streak, kit.Instant(w.FailingSince), w.Waiting,
 		kit.Instant(w.NextAt), kit.Time(w.CreatedAt), kit.Time(w.UpdatedAt)}
@@ -153,6 +156,14 @@ func (s *server) registerWebhooks() {
 		About("Changes the given fields. A new secret or URL applies from the next attempt. An API key needs the scopes that read the data of "+
 			"the events (403).").
 		Example(`{"isActive":false}`), s.updateWebhook)
+	rotate := conditional(http.MethodPost, "/{id}/rotate", "rotateWebhookSecret", "Replace the secret of a webhook").
+		About("Gives the webhook a new secret, which only this response contains. The secret until then signs deliveries too, for a day or " +
+			"`overlapSeconds`: `webhook-signature` has both signatures, the new one first, and `X-Webhook-Signature` that of the old secret. " +
+			"`oldSecretUntil` tells until when; an update of the webhook can change it, and null ends it at once. A second rotation during that " +
+			"time ends the oldest secret. An API key needs the scopes that read the data of the events (403).").
+		Example(`{"overlapSeconds":172800}`)
+	rotate.Status = http.StatusOK
+	kit.Handle(s.Kit, rotate, s.rotateWebhook)
 	kit.Handle(s.Kit, conditional(http.MethodDelete, "/{id}", "deleteWebhook", "Delete a webhook and its log").
 		About("Deletes the webhook, its log and its pending deliveries."), func(ctx context.Context, in *kit.ByID) (*struct{}, error) {
 		return nil, s.Webhooks.Delete(ctx, kit.Principal(ctx), in.ID)
@@ -187,6 +198,7 @@ type WebhookFields struct {
 	Headers  kit.Opt[map[string]string] `json:"headers,omitempty" doc:"Replaces all custom headers. Standard headers of deliveries cannot be set. The value *** keeps the present value of the header."`
 	Scope    kit.Opt[string]            `json:"scope,omitempty" values:"webhookScope" doc:"The default is own; all requires an administrator."`
 	IsActive kit.Opt[bool]              `json:"isActive,omitempty" doc:"The default is true."`
+	Long     kit.Opt[bool]              `json:"longRetries,omitempty" doc:"Whether failed deliveries are attempted for three days instead of three minutes. The default is false."`
 }
 
 func (f *WebhookFields) input(name, url kit.Opt[string], events kit.Opt[[]string]) webhooks.Input {
@@ -194,6 +206,7 @@ func (f *WebhookFields) input(name, url kit.Opt[string], events kit.Opt[[]string
 		Name: kit.Given(name, ""), URL: kit.Given(url, ""), Events: kit.Given(events, nil), Secret: kit.Given(f.Secret, ""),
 		Headers: kit.Given(f.Headers, nil),
 		Scope:   kit.Given(f.Scope, webhooks.ScopeOwn), Active: kit.Given(f.IsActive, true),
+		Long: kit.Given(f.Long, false),
 	}
 }
 
@@ -226,9 +239,33 @@ func (s *server) updateWebhook(ctx context.Context, in *struct {
 		URL    kit.Opt[string]   `json:"url,omitempty"`
 		Events kit.Opt[[]string] `json:"events,omitempty" values:"webhookEvent"`
 		WebhookFields
+		OldUntil kit.Opt[kit.Time] `json:"oldSecretUntil,omitempty" doc:"New end of the old secret while the secret is rotated, at most 30 days ahead. null, or a time that has passed, ends it at once."`
 	}
 }) (*kit.Versioned[Webhook], error) {
-	return respondWebhook(s.Webhooks.Update(ctx, kit.Principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.URL, in.Body.Events)))
+	change := in.Body.input(in.Body.Name, in.Body.URL, in.Body.Events)
+	if at := kit.Given(in.Body.OldUntil, 0); at != nil {
+		until := int64(*at)
+		change.OldUntil = &until
+	}
+	return respondWebhook(s.Webhooks.Update(ctx, kit.Principal(ctx), in.ID, change))
+}
+
+func (s *server) rotateWebhook(ctx context.Context, in *struct {
+	kit.ByID
+	Body struct {
+		Secret  kit.Opt[string] `json:"secret,omitempty" doc:"The new secret, at most 255 characters. If missing, one is generated."`
+		Overlap kit.Opt[int64]  `json:"overlapSeconds,omitempty" doc:"How long the old secret signs deliveries too: 0 to 2,592,000 (30 days). The default is 86,400, a day."`
+	}
+}) (*kit.Versioned[NewWebhook], error) {
+	overlap := int64(webhooks.DefaultOverlap.Seconds())
+	if given := kit.Given(in.Body.Overlap, overlap); given != nil {
+		overlap = *given
+	}
+	w, secret, err := s.Webhooks.Rotate(ctx, kit.Principal(ctx), in.ID, kit.Given(in.Body.Secret, ""), overlap)
+	if err != nil {
+		return nil, err
+	}
+	return &kit.Versioned[NewWebhook]{ETag: w.Version(), Body: NewWebhook{webhookOf(w), secret}}, nil
 }
 
 func (s *server) testWebhook(ctx context.Context, in *kit.ByID) (*kit.Body[WebhookTest], error) {

@@ -306,27 +306,15 @@ type Stats struct {
 	Lost     uint64 // clicks that edges report as lost because their spool was full
 	Refused  uint64 // batches that are not valid clicks
 	Failed   uint64 // failed inserts, which are repeated
-
-	LastStored  time.Time // zero: never
-	LastCounted time.Time // when counters were last updated, or confirmed
-	CountFailed uint64
 }
 
 type counts struct {
 	stored, repeated, lost, refused, failed, countFailed atomic.Uint64
-	last, counted                                        atomic.Int64
+	last, counted                                        atomic.Int64 // Unix milliseconds; 0: never
 }
 
 // Stats returns the current totals.
 func (in *Ingester) Stats() Stats {
-	at := func(ms int64) time.Time {
-		if ms == 0 {
-			return time.Time{}
-		}
-		return time.UnixMilli(ms)
-	}
 	c := &in.stats
-	return Stats{c.stored.Load(), c.repeated.Load(), c.lost.Load(), c.refused.Load(), c.failed.Load(), at(c.last.Load()),
-		at(c.counted.Load()),
-		c.countFailed.Load()}
+	return Stats{c.stored.Load(), c.repeated.Load(), c.lost.Load(), c.refused.Load(), c.failed.Load()}
 }

@@ -77,13 +77,6 @@ func New(cfg Config, st *store.Store) *Service {
 	return s
 }
 
-func adminOnly(p auth.Principal) error {
-	if p.IsAdmin() {
-		return nil
-	}
-	return problem.New(problem.Forbidden, "Only administrators may do this.")
-}
-
 // MostMissing is the number of missing slugs that can be listed.
 const MostMissing = 1000
 

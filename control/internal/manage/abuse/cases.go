@@ -20,7 +20,7 @@ const maxReason = 500
 
 // Cases lists a page of the queue, the latest report first.
 func (s *Service) Cases(ctx context.Context, p auth.Principal, f store.CaseFilter) ([]store.AbuseCase, int, error) {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return nil, 0, err
 	}
 	list, total, err := s.store.Cases(ctx, f)
@@ -32,7 +32,7 @@ func (s *Service) Cases(ctx context.Context, p auth.Principal, f store.CaseFilte
 
 // Case reads one case.
 func (s *Service) Case(ctx context.Context, p auth.Principal, id string) (store.AbuseCase, error) {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return store.AbuseCase{}, err
 	}
 	return found(s.store.Case(ctx, id))
@@ -167,7 +167,7 @@ func (s *Service) Lift(ctx context.Context, p auth.Principal, urlID string) (sto
 }
 
 func (s *Service) setSuspended(ctx context.Context, p auth.Principal, urlID, reason, cases string) (u store.Link, err error) {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return u, err
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {

@@ -13,16 +13,9 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-func adminOnly(p auth.Principal) error {
-	if p.IsAdmin() {
-		return nil
-	}
-	return problem.New(problem.Forbidden, "Only administrators may do this.")
-}
-
 // List returns a page of users and the total number.
 func (s *Service) List(ctx context.Context, p auth.Principal, f store.UserFilter, limit, offset int) ([]store.User, int, error) {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return nil, 0, err
 	}
 	return s.store.Users(ctx, f, limit, offset)
@@ -30,7 +23,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal, f store.UserFilter
 
 // Get returns a user.
 func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (store.User, error) {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return store.User{}, err
 	}
 	u, err := s.store.UserByID(ctx, id)
@@ -47,7 +40,7 @@ type NewUser struct {
 
 // Create adds a user. If the email is in use, the error is a Conflict.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in NewUser) (store.User, error) {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return store.User{}, err
 	}
 	in.madeBy = p.KeyID
@@ -112,7 +105,7 @@ func Insert(ctx context.Context, tx *store.Tx, u *store.User) (e audit.Entry, er
 
 // Name changes a user's name.
 func (s *Service) Name(ctx context.Context, p auth.Principal, id, name string) (store.User, error) {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return store.User{}, err
 	}
 	return s.rename(ctx, p, id, name)
@@ -120,7 +113,7 @@ func (s *Service) Name(ctx context.Context, p auth.Principal, id, name string) (
 
 // SetRole changes another user's role and ends that user's sessions.
 func (s *Service) SetRole(ctx context.Context, p auth.Principal, id string, role auth.Role) (store.User, error) {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return store.User{}, err
 	}
 	if role != auth.User && role != auth.Admin {
@@ -140,7 +133,7 @@ func (s *Service) SetRole(ctx context.Context, p auth.Principal, id string, role
 
 // SetActive activates another user, or deactivates them immediately.
 func (s *Service) SetActive(ctx context.Context, p auth.Principal, id string, active bool) (store.User, error) {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return store.User{}, err
 	}
 	if id == p.UserID && !active {
@@ -190,7 +183,7 @@ func otherAdmin(ctx context.Context, tx *store.Tx, id string) error {
 // ResetPassword sets another user's password, ends the user's sessions and deletes the user's API keys and passkeys.
 // Administrators use it for a compromised account, in which a stranger may have registered a passkey.
 func (s *Service) ResetPassword(ctx context.Context, p auth.Principal, id, password string) error {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return err
 	}
 	if id == p.UserID {
@@ -229,7 +222,7 @@ func (s *Service) resetPassword(ctx context.Context, p auth.Principal, u store.U
 // TurnOffSecondFactors turns off the authenticator app of another user and removes the user's passkeys, after the user
 // has lost the devices. The password still works.
 func (s *Service) TurnOffSecondFactors(ctx context.Context, p auth.Principal, id string) (store.User, error) {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return store.User{}, err
 	}
 	if id == p.UserID {
@@ -261,7 +254,7 @@ func (s *Service) turnOffSecondFactors(ctx context.Context, p auth.Principal, id
 // Delete removes another user with the personal workspace, keys and sessions; see workspaces.Notices.RemoveUser. The error is a
 // Conflict with counts if f does not say what becomes of links and bundles.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, id string, f workspaces.Fate) error {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return err
 	}
 	if id == p.UserID {

@@ -152,30 +152,40 @@ func insertMany(ctx context.Context, tx *store.Tx, p auth.Principal, items []Cre
 // logMany puts created links into their bundles and logs them for edges, for webhooks and in the audit log. failed is the
 // number of the other items.
 func logMany(ctx context.Context, tx *store.Tx, p auth.Principal, items []Creation, made []Made, failed int) error {
-	refs, events, placements := make([]store.LinkRef, len(made)), make([]webhooks.Event, len(made)), make([]bundles.Placement, len(made))
-	list := make([]map[string]any, len(made))
-	for i, m := range made {
-		refs[i] = store.LinkRef{Num: m.URL.Num, Key: m.URL.Key()}
-		events[i] = createdEvent(tx.Conn, &m.URL)
-		placements[i] = bundles.Placement{BundleIDs: items[m.Index].bundleIDs(), URLs: []store.Link{m.URL}}
-		list[i] = map[string]any{"id": m.URL.ID, "slug": m.URL.Slug, "originalUrl": m.URL.OriginalURL}
-		if m.URL.Hostname != "" {
-			list[i][domainField] = m.URL.Hostname
-		}
+	places := make([]bundles.Placement, len(made))
+	list := make([]*store.Link, len(made))
+	for i := range made {
+		places[i] = bundles.Placement{BundleIDs: items[made[i].Index].bundleIDs(), URLs: []store.Link{made[i].URL}}
+		list[i] = &made[i].URL
 	}
-	bundled, err := bundles.Put(ctx, tx, p, bundleField, placements...)
+	bundled, err := bundles.Put(ctx, tx, p, bundleField, places...)
 	if err != nil {
 		return err
 	}
+	refs, events, created := creations(tx.Conn, p, list, failed)
 	if err := tx.TouchAll(ctx, refs); err != nil {
 		return err
 	}
 	if err := webhooks.Emit(ctx, tx, events...); err != nil {
 		return err
 	}
-	created := audit.Entry{UserID: p.UserID, Action: "URL_BULK_CREATED", EntityType: "url", Workspace: p.Workspace.Num,
-		New: map[string]any{"urls": list}, Metadata: map[string]any{"count": len(made), "failed": failed}}
 	return audit.Append(ctx, tx, append([]audit.Entry{created}, bundled...)...)
+}
+
+// creations returns what a bulk request logs about the links that it has created.
+func creations(c store.Conn, p auth.Principal, made []*store.Link, failed int) ([]store.LinkRef, []webhooks.Event, audit.Entry) {
+	refs, events := make([]store.LinkRef, len(made)), make([]webhooks.Event, len(made))
+	list := make([]map[string]any, len(made))
+	for i, u := range made {
+		refs[i] = store.LinkRef{Num: u.Num, Key: u.Key()}
+		events[i] = createdEvent(c, u)
+		list[i] = map[string]any{"id": u.ID, "slug": u.Slug, "originalUrl": u.OriginalURL}
+		if u.Hostname != "" {
+			list[i][domainField] = u.Hostname
+		}
+	}
+	return refs, events, audit.Entry{UserID: p.UserID, Action: "URL_BULK_CREATED", EntityType: "url", Workspace: p.Workspace.Num,
+		New: map[string]any{"urls": list}, Metadata: map[string]any{"count": len(made), "failed": failed}}
 }
 
 // draftMany returns a draft of each item's link, in the order of the items. The draft of an invalid item is nil, and its

@@ -130,13 +130,16 @@ func (e *Entry) compare(ctx context.Context, c store.Conn, before, after *store.
 		}
 		e.Changes["workspaceId"] = webhooks.Change{Old: orNil(ids[was]), New: orNil(ids[is])}
 	}
-	e.Rules = compareParts(before.Rules, after.Rules, func(r *store.Rule) (string, string, map[string]any) {
-		return r.ID, r.Name, RuleFields(r)
-	})
-	e.Variants = compareParts(before.Variants, after.Variants, func(v *store.Variant) (string, string, map[string]any) {
-		return v.ID, v.Name, VariantFields(v)
-	})
+	e.Rules, e.Variants = ruleChanges(before.Rules, after.Rules), variantChanges(before.Variants, after.Variants)
 	return nil
+}
+
+func ruleChanges(before, after []store.Rule) []PartChange {
+	return compareParts(before, after, func(r *store.Rule) (string, string, map[string]any) { return r.ID, r.Name, RuleFields(r) })
+}
+
+func variantChanges(before, after []store.Variant) []PartChange {
+	return compareParts(before, after, func(v *store.Variant) (string, string, map[string]any) { return v.ID, v.Name, VariantFields(v) })
 }
 
 func orNil(s string) any {

@@ -35,25 +35,18 @@ type Service struct {
 // New returns a Service.
 func New(st *store.Store) *Service { return &Service{st} }
 
-func adminOnly(p auth.Principal) error {
-	if p.IsAdmin() {
-		return nil
-	}
-	return problem.New(problem.Forbidden, "Only administrators may do this.")
-}
-
 // mayChange returns an error unless the caller may change a setting. Those that say how users sign in need a session: with them,
 // the thief of a key could weaken every account.
 func mayChange(p auth.Principal, key string) error {
 	if p.KeyID != "" && (key == SSOEnforce || key == store.Require2FA) {
 		return problem.New(problem.Forbidden, "An API key can't change %s; sign in instead.", key)
 	}
-	return adminOnly(p)
+	return auth.AdminOnly(p)
 }
 
 // List returns all settings, ordered by key.
 func (s *Service) List(ctx context.Context, p auth.Principal) ([]store.Setting, error) {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return nil, err
 	}
 	return s.store.Settings(ctx)
@@ -61,7 +54,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal) ([]store.Setting, 
 
 // Get returns a setting; found reports whether it exists.
 func (s *Service) Get(ctx context.Context, p auth.Principal, key string) (v store.Setting, found bool, err error) {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return v, false, err
 	}
 	v, err = s.store.SettingByKey(ctx, key)

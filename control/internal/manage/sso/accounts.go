@@ -13,7 +13,7 @@ import (
 
 // Accounts returns a user's accounts at identity providers.
 func (s *Service) Accounts(ctx context.Context, p auth.Principal, userID string) ([]store.OIDCAccount, error) {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return nil, err
 	}
 	if _, err := s.store.UserByID(ctx, userID); errors.Is(err, store.ErrNotFound) {
@@ -30,7 +30,7 @@ func (s *Service) Accounts(ctx context.Context, p auth.Principal, userID string)
 
 // Unlink removes an account from a user. The next sign-in may link it again, by its email.
 func (s *Service) Unlink(ctx context.Context, p auth.Principal, userID, id string) error {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return err
 	}
 	return s.store.Tx(ctx, func(tx *store.Tx) error {

@@ -56,7 +56,7 @@ func (s *Service) shown(p store.OIDCProvider) Provider {
 
 // Providers returns all providers, by name.
 func (s *Service) Providers(ctx context.Context, p auth.Principal) ([]Provider, error) {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return nil, err
 	}
 	return s.list(ctx, false)
@@ -75,7 +75,7 @@ func (s *Service) list(ctx context.Context, activeOnly bool) ([]Provider, error)
 
 // Provider returns a provider.
 func (s *Service) Provider(ctx context.Context, p auth.Principal, slug string) (Provider, error) {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return Provider{}, err
 	}
 	row, err := s.store.OIDCProviderBySlug(ctx, slug)
@@ -84,7 +84,7 @@ func (s *Service) Provider(ctx context.Context, p auth.Principal, slug string) (
 
 // Create adds a provider. If the slug is in use, the error is a Conflict.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Provider, error) {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return Provider{}, err
 	}
 	row := store.OIDCProvider{ID: store.NewID(), Scopes: defaultScopes, Active: true}
@@ -126,7 +126,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Provi
 
 // Update changes the given fields. The slug cannot change, because it is part of the registered callback URL.
 func (s *Service) Update(ctx context.Context, p auth.Principal, slug string, in Input) (Provider, error) {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return Provider{}, err
 	}
 	row, err := s.store.OIDCProviderBySlug(ctx, slug)
@@ -162,7 +162,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, slug string, in 
 
 // Delete removes a provider and its links to users. Users and their sessions stay.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, slug string) error {
-	if err := adminOnly(p); err != nil {
+	if err := auth.AdminOnly(p); err != nil {
 		return err
 	}
 	return s.store.Tx(ctx, func(tx *store.Tx) error {

@@ -109,10 +109,3 @@ func (s *Service) callback(slug string) string {
 }
 
 func secretPlace(providerID string) string { return "oidc_providers|client_secret|" + providerID }
-
-func adminOnly(p auth.Principal) error {
-	if p.IsAdmin() {
-		return nil
-	}
-	return problem.New(problem.Forbidden, "Only administrators may do this.")
-}

@@ -231,7 +231,7 @@ func TestClicks_follow_a_moved_link(t *testing.T) {
 				}
 				return webhooks.Emit(t.Context(), tx, webhooks.Event{Name: webhooks.URLUpdated, Workspace: to.Workspace.Num,
 					Left: from.Workspace.Num,
-					Data: webhooks.LinkUpdated{ID: u.ID}})
+					Data: webhooks.LinkUpdated{ID: u.ID, Changes: map[string]webhooks.Change{}}})
 			}))
 		}
 		click(w.ann, 2, 0)

@@ -24,11 +24,29 @@ const (
 // delays are how long to wait after each failed attempt; after one more than these, the delivery is given up.
 var delays = []time.Duration{5 * time.Second, 25 * time.Second, 125 * time.Second}
 
+// longDelays are those of webhooks that want attempts for three days. They take at least three days together, whatever jitter takes off.
+var longDelays = slices.Concat(delays, []time.Duration{10 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 10 * time.Hour,
+	14 * time.Hour, 20 * time.Hour, 24 * time.Hour})
+
+// delaysOf returns the delays of a webhook.
+func delaysOf(w *store.Webhook) []time.Duration {
+	if w.Long {
+		return longDelays
+	}
+	return delays
+}
+
 // outcome is a finished attempt of a delivery.
 type outcome struct {
 	target   target
 	delivery store.Delivery
+	delays   []time.Duration // of the webhook
 	result
+}
+
+// lost reports whether the delivery is given up.
+func (o *outcome) lost() bool {
+	return !o.aborted && !o.log.Success && (!o.again || o.delivery.Attempts+1 > len(o.delays))
 }
 
 // dispatch is the state of one Run. Its single goroutine is the only one that accesses the store. It records results
@@ -134,8 +152,10 @@ func (d *dispatch) turn(ctx context.Context) error {
 		if err := d.record(ctx, tx, d.pending); err != nil {
 			return err
 		}
-		claims, err = d.claim(ctx, tx, due, now)
-		return err
+		if claims, err = d.claim(ctx, tx, due, now); err != nil {
+			return err
+		}
+		return d.pauseFailing(ctx, tx, d.pending)
 	})
 	if err != nil {
 		for _, c := range claims {
@@ -147,7 +167,7 @@ func (d *dispatch) turn(ctx context.Context) error {
 	for _, c := range claims {
 		go func() {
 			r := d.send(d.ctx, &c.webhook, message{c.delivery.ID, c.delivery.Event, c.delivery.Payload, c.delivery.Attempts + 1})
-			d.results <- outcome{c.target, c.delivery, r}
+			d.results <- outcome{c.target, c.delivery, delaysOf(&c.webhook), r}
 		}()
 	}
 	d.metrics.inFlight.Set(float64(d.busy.total))
@@ -230,16 +250,20 @@ func (s *Service) settle(ctx context.Context, tx *store.Tx, o outcome) error {
 	switch {
 	case o.aborted:
 		return tx.PostponeDelivery(ctx, d.ID, d.Lease, d.Attempts, s.now())
-	case o.log.Success, !o.again, made > len(delays):
+	case o.log.Success, o.lost():
 		return tx.FinishDelivery(ctx, d.ID, d.Lease)
 	}
-	wait := max(jitter(delays[made-1]), o.retryAfter)
+	wait := max(jitter(o.delays[made-1]), o.retryAfter)
 	return tx.PostponeDelivery(ctx, d.ID, d.Lease, made, s.now()+wait.Milliseconds())
 }
 
-// jitter is within a fifth of d, so that what failed together does not come back together.
+// jitter is within a fifth of d, so that what failed together does not come back together. Of hours, a twentieth is enough.
 func jitter(d time.Duration) time.Duration {
-	return d + time.Duration((rand.Float64()*0.4-0.2)*float64(d))
+	part := 0.2
+	if d >= 10*time.Minute {
+		part = 0.05
+	}
+	return d + time.Duration((2*rand.Float64()-1)*part*float64(d))
 }
 
 // stop waits for attempts in flight, cancels those that take too long, and records the results. Canceled deliveries are
@@ -253,7 +277,12 @@ func (d *dispatch) stop(ctx context.Context, cancel context.CancelFunc) {
 	if len(d.pending) > 0 {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 		defer cancel()
-		if err := d.store.Tx(ctx, func(tx *store.Tx) error { return d.record(ctx, tx, d.pending) }); err != nil {
+		if err := d.store.Tx(ctx, func(tx *store.Tx) error {
+			if err := d.record(ctx, tx, d.pending); err != nil {
+				return err
+			}
+			return d.pauseFailing(ctx, tx, d.pending)
+		}); err != nil {
 			d.cfg.Logger.Warn("webhook attempts not recorded, repeating them", "count", len(d.pending), "error", err.Error())
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/manage/webhooks/webhooktest"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
@@ -119,6 +120,7 @@ func newWorld(t testing.TB, st *store.Store, change func(*webhooks.Config)) *wor
 	var err error
 	w.service, err = webhooks.New(w.cfg, st)
 	testkit.Must(t, err)
+	webhooktest.CheckAll(t, st)
 	w.ann, w.root = w.user("ann@example.com", auth.User), w.user("root@example.com", auth.Admin)
 	return w
 }

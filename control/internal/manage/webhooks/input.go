@@ -36,6 +36,8 @@ type Input struct {
 	Headers   *map[string]string
 	Scope     *string // ScopeOwn or ScopeAll; ScopeAll requires an ADMIN
 	Active    *bool
+	OldUntil  *int64 // new end of the old secret of a rotation, in Unix milliseconds; 0, or a time that has passed: now
+	Long      *bool  // whether failed deliveries are attempted for three days
 }
 
 // The scopes of a webhook: the links of its owner, or all links.
@@ -95,6 +97,10 @@ func (s *Service) applyInput(ctx context.Context, in *Input, w *Webhook, v *prob
 	if in.Active != nil {
 		w.Active = *in.Active
 	}
+	if in.Long != nil {
+		w.Long = *in.Long
+	}
+	s.applyOldUntil(in, w, v)
 }
 
 // checked copies the fields that apply has validated in a draft, except for the headers.
@@ -113,6 +119,9 @@ func (in *Input) checked(draft, to *Webhook) {
 	}
 	if in.Active != nil {
 		to.Active = draft.Active
+	}
+	if in.Long != nil {
+		to.Long = draft.Long
 	}
 }
 
@@ -275,8 +284,8 @@ func (s *Service) opened(row store.Webhook) (Webhook, error) {
 // logged returns the fields of a webhook for the audit log: no secret, and only the names of headers.
 func logged(w *Webhook) map[string]any {
 	return map[string]any{"name": w.Name, "url": w.URL, "events": w.Events, "isActive": w.Active, "scope": w.Scope(),
-		"hasSecret": w.HasSecret,
-		"headers":   names(w.Headers)}
+		"hasSecret": w.HasSecret, "longRetries": w.Long, "oldSecretUntil": untilOf(w),
+		"headers": names(w.Headers)}
 }
 
 func names(h map[string]string) []string {

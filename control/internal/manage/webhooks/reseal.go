@@ -28,7 +28,7 @@ func (s *Service) Reseal(ctx context.Context) (n int, err error) {
 			for _, part := range []struct {
 				place  string
 				sealed *string
-			}{{secretPlace(id), &w.Secret}, {headersPlace(id), &w.Headers}} {
+			}{{secretPlace(id), &w.Secret}, {secretPlace(id), &w.OldSecret}, {headersPlace(id), &w.Headers}} {
 				if *part.sealed == "" || s.box.Current(*part.sealed) {
 					continue
 				}

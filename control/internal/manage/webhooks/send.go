@@ -88,12 +88,10 @@ func (s *Service) request(ctx context.Context, w *store.Webhook, m message, at i
 		s.cfg.Logger.Error("webhook headers not readable", "webhook_id", w.ID, "error", err.Error())
 		return nil, fmt.Errorf("%w: its headers could not be decrypted", errUnusable)
 	}
-	secret := ""
-	if w.Secret != "" {
-		if secret, err = s.box.Open(secretPlace(w.ID), w.Secret); err != nil {
-			s.cfg.Logger.Error("webhook secret not readable", "webhook_id", w.ID, "error", err.Error())
-			return nil, fmt.Errorf("%w: its secret could not be decrypted", errUnusable)
-		}
+	secrets, err := s.secrets(w, at)
+	if err != nil {
+		s.cfg.Logger.Error("webhook secret not readable", "webhook_id", w.ID, "error", err.Error())
+		return nil, fmt.Errorf("%w: its secret could not be decrypted", errUnusable)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, strings.NewReader(m.payload))
 	if err != nil {
@@ -102,7 +100,7 @@ func (s *Service) request(ctx context.Context, w *store.Webhook, m message, at i
 	for name, value := range opened.Headers {
 		req.Header.Set(name, value)
 	}
-	for name, value := range headers(secret, m, at/1000) {
+	for name, value := range headers(secrets, m, at/1000) {
 		req.Header.Set(name, value)
 	}
 	// An idempotency key without values allows the transport to repeat the request on a new connection if the present
@@ -113,9 +111,30 @@ func (s *Service) request(ctx context.Context, w *store.Webhook, m message, at i
 	return s.client.Do(req)
 }
 
+// secrets returns the secrets of a webhook that are valid at a time, the newest first.
+func (s *Service) secrets(w *store.Webhook, at int64) (list []string, err error) {
+	sealed := []string{w.Secret}
+	if w.OldUntil > at {
+		sealed = append(sealed, w.OldSecret)
+	}
+	for _, one := range sealed {
+		if one == "" {
+			continue
+		}
+		secret, err := s.box.Open(secretPlace(w.ID), one)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, secret)
+	}
+	return list, nil
+}
+
 // headers returns the headers of a delivery that is sent at a time, in Unix seconds: our own, and those of the Standard
-// Webhooks specification (standardwebhooks.com), whose signature includes id and time.
-func headers(secret string, m message, at int64) map[string]string {
+// Webhooks specification (standardwebhooks.com), whose signature includes id and time. secrets are those that are valid, the newest
+// first. Standard Webhooks knows several signatures. Our own header has one, by the oldest secret, so that a receiver which does not know
+// the new one yet accepts it.
+func headers(secrets []string, m message, at int64) map[string]string {
 	stamp := strconv.FormatInt(at, 10)
 	h := map[string]string{
 		"Content-Type": "application/json", "User-Agent": userAgent,
@@ -123,18 +142,26 @@ func headers(secret string, m message, at int64) map[string]string {
 		"X-Webhook-Attempt": strconv.Itoa(m.attempt),
 		"webhook-id":        m.delivery, "webhook-timestamp": stamp,
 	}
-	if secret == "" {
-		return h
+	var signatures []string
+	for _, secret := range secrets {
+		h["X-Webhook-Signature"] = "sha256=" + hex.EncodeToString(sign([]byte(secret), m.payload))
+		standard := sign(standardKey(secret), m.delivery+"."+stamp+"."+m.payload)
+		signatures = append(signatures, "v1,"+base64.StdEncoding.EncodeToString(standard))
 	}
-	h["X-Webhook-Signature"] = "sha256=" + hex.EncodeToString(sign([]byte(secret), m.payload))
-	key := []byte(secret)
+	if len(signatures) > 0 {
+		h["webhook-signature"] = strings.Join(signatures, " ")
+	}
+	return h
+}
+
+// standardKey returns the key of a secret in Standard Webhooks: what follows whsec_ in base64, or else the bytes of the text.
+func standardKey(secret string) []byte {
 	if encoded, ok := strings.CutPrefix(secret, secretPrefix); ok {
 		if decoded, err := base64.StdEncoding.DecodeString(encoded); err == nil {
-			key = decoded
+			return decoded
 		}
 	}
-	h["webhook-signature"] = "v1," + base64.StdEncoding.EncodeToString(sign(key, m.delivery+"."+stamp+"."+m.payload))
-	return h
+	return []byte(secret)
 }
 
 func sign(key []byte, text string) []byte {

@@ -2,8 +2,9 @@
 //
 // Emit stores an event in the transaction of the change, with one delivery per subscribed webhook. Run sends deliveries
 // at least once, with the same delivery id each time, across restarts and replicas. Ingest passes clicks in batches to
-// Note. A delivery is attempted up to four times, unless the receiver rejects it permanently. Its log is kept for 30
-// days, and failed attempts can be repeated from there.
+// Note. A delivery is attempted up to four times, or for three days if the webhook wants it, unless the receiver rejects it permanently.
+// A webhook to which nothing could be delivered for three days is paused. The log is kept for 30 days, and failed attempts can be
+// repeated from there.
 //
 // The package sends nothing to an address that package outbound forbids. Slow receivers do not delay other users (see
 // shares). Secrets and custom headers are encrypted at rest and never shown again. Order is not guaranteed, and
@@ -89,6 +90,7 @@ type Service struct {
 	metrics *metrics
 	wake    chan struct{} // capacity 1; signals that a delivery may be due
 	clicks  clicks
+	notices notices
 }
 
 // New returns the use cases, or an error with all invalid settings.
@@ -148,7 +150,7 @@ func queued(ctx context.Context, c store.Conn, list ...*Webhook) error {
 
 // Version returns the version of a webhook. Counters are not part of it. A new encryption key of the service makes new ones.
 func (w *Webhook) Version() string {
-	return version.Hash(w.ID, w.Name, w.URL, w.Events, w.Webhook.Headers, w.Secret, w.EveryLink, w.Active, w.UpdatedAt)
+	return version.Hash(w.ID, w.Name, w.URL, w.Events, w.Webhook.Headers, w.Secret, w.EveryLink, w.Active, w.UpdatedAt, w.OldUntil, w.Long)
 }
 
 // Create adds a webhook to the workspace and returns it with its secret, which cannot be read again. Without a given
@@ -256,7 +258,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		if err := version.Check(ctx, w.Version(), w); err != nil {
 			return err
 		}
-		before := logged(&w)
+		before, active := logged(&w), w.Active
 		in.checked(&draft, &w)
 		if err := mayReceive(p, &w); err != nil {
 			return err
@@ -277,10 +279,8 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 				return err
 			}
 		}
-		if in.Secret != nil {
-			if w.Secret, w.HasSecret = "", *in.Secret != ""; w.HasSecret {
-				w.Secret = s.box.Seal(secretPlace(id), *in.Secret)
-			}
+		if err := s.updateSecrets(&in, &w); err != nil {
+			return err
 		}
 		was, is := changed(before, logged(&w))
 		if in.Secret != nil {
@@ -298,6 +298,12 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		w.UpdatedAt = store.Now()
 		if err := tx.UpdateWebhook(ctx, &w.Webhook); err != nil {
 			return fmt.Errorf("update webhook: %w", err)
+		}
+		if w.Active && !active { // it gets another chance, see pauseFailing
+			if err := tx.ForgetFailures(ctx, id); err != nil {
+				return fmt.Errorf("forget the failures of a webhook: %w", err)
+			}
+			w.Streak, w.FailingSince = 0, 0
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_UPDATED", EntityType: "webhook", EntityID: id,
 			Workspace: w.Workspace, Old: was, New: is})

@@ -9,6 +9,7 @@ package auth
 import (
 	"time"
 
+	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -83,6 +84,14 @@ type Principal struct {
 
 // IsAdmin reports whether the caller administers the system.
 func (p Principal) IsAdmin() bool { return p.Role == Admin }
+
+// AdminOnly returns an error for callers who do not administer the system.
+func AdminOnly(p Principal) error {
+	if p.IsAdmin() {
+		return nil
+	}
+	return problem.New(problem.Forbidden, "Only administrators may do this.")
+}
 
 // SeesAll reports whether the caller reaches the objects of all workspaces.
 func (p Principal) SeesAll() bool { return p.IsAdmin() && !p.Chosen }

@@ -122,11 +122,22 @@ type WebhooksPaused struct {
 	Link      string
 }
 
+// WebhookFails tells members of a workspace that a webhook was paused because nothing could be delivered to it for days. Link is the page
+// of the webhooks in the console.
+type WebhookFails struct {
+	At        time.Time
+	Workspace string // name
+	Webhook   string // name
+	Since     time.Time
+	Reason    string // the last error
+	Link      string
+}
+
 // kinds are the kinds of e-mails, as in metrics and logs.
 var kinds = []string{
 	"invitation", "password_reset", "new_device", "password_changed", "second_factor_locked", "passkey_cloned", "second_factor_changed",
 	"link_suspended", "link_released",
-	"certificate_ends", "webhooks_paused",
+	"certificate_ends", "webhooks_paused", "webhook_fails",
 }
 
 func (Invitation) kind() string          { return "invitation" }
@@ -140,6 +151,7 @@ func (LinkSuspended) kind() string       { return "link_suspended" }
 func (LinkReleased) kind() string        { return "link_released" }
 func (CertificateEnds) kind() string     { return "certificate_ends" }
 func (WebhooksPaused) kind() string      { return "webhooks_paused" }
+func (WebhookFails) kind() string        { return "webhook_fails" }
 
 func (i Invitation) expires() time.Time    { return i.Expires }
 func (r PasswordReset) expires() time.Time { return r.Expires }
@@ -147,6 +159,7 @@ func (Event) expires() time.Time           { return time.Time{} }
 func (LinkEvent) expires() time.Time       { return time.Time{} }
 func (CertificateEnds) expires() time.Time { return time.Time{} }
 func (WebhooksPaused) expires() time.Time  { return time.Time{} }
+func (WebhookFails) expires() time.Time    { return time.Time{} }
 
 // page is the content of both parts. All texts are clean (see plain and nameOf).
 type page struct {
@@ -280,6 +293,20 @@ func (w WebhooksPaused) page() page {
 		Facts: facts(fact{"Webhooks", list}, fact{"Workspace", where}, fact{"Member", nameOf(w.Member)}, fact{"Time", stamp(w.At)}),
 		Link:  w.Link, Button: "Open the webhooks in the console",
 		Foot: []string{"If you know where a webhook leads and still need it, turn it on again. Otherwise delete it."},
+	}
+}
+
+func (w WebhookFails) page() page {
+	where, name := nameOf(w.Workspace), nameOf(w.Webhook)
+	return page{
+		Subject: "The webhook " + name + " is paused",
+		Lead: []string{"Nothing could be delivered to a webhook of your workspace for three days. It is paused: new events are not sent to it " +
+			"and are lost. Deliveries that still wait are kept for 30 days."},
+		Facts: facts(fact{"Webhook", name}, fact{"Workspace", where}, fact{"Failing since", stamp(w.Since)},
+			fact{"Last error", isolated(plain(w.Reason, maxReason))}, fact{"Time", stamp(w.At)}),
+		Link: w.Link, Button: "Open the webhooks in the console",
+		Foot: []string{"When the receiver works again, turn the webhook on, and send the failed deliveries again from its log. If you no longer " +
+			"need it, delete it."},
 	}
 }
 

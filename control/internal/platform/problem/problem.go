@@ -132,6 +132,14 @@ func (v *Fields) Under(prefix string, err error) {
 	}
 }
 
+// Join adds the problems of err, which is nil or an *Error with fields.
+func (v *Fields) Join(err error) {
+	var e *Error
+	if errors.As(err, &e) {
+		*v = append(*v, e.Fields...)
+	}
+}
+
 // Err returns nil if there are no problems, and otherwise an Invalid with all fields. Its message is the first problem,
 // because many clients show only the message.
 func (v Fields) Err() error {

@@ -213,6 +213,14 @@ export const webhookhealth = {
     ja: 'この Webhook を作成した API キーが削除されたため、Shortline が一時停止しました。送信先が分かる場合は再び有効にし、それ以外は削除してください。',
     ar: 'أوقف Shortline خطاف الويب هذا لأن مفتاح API الذي أنشأه حُذف. إذا كنت تعرف إلى أين يؤدي ففعّله من جديد، وإلا فاحذفه.',
   },
+  'hook.off.FAILING': {
+    en: 'Shortline paused this webhook because nothing could be delivered for three days. When the receiver works again, enable it and repeat the failed deliveries.',
+    de: 'Shortline hat diesen Webhook angehalten, weil drei Tage lang nichts zugestellt werden konnte. Wenn der Empfänger wieder antwortet, aktivieren Sie ihn und wiederholen Sie die fehlgeschlagenen Zustellungen.',
+    fr: 'Shortline a suspendu ce webhook parce que rien n’a pu être livré pendant trois jours. Quand le destinataire fonctionnera de nouveau, réactivez-le et répétez les livraisons échouées.',
+    es: 'Shortline pausó este webhook porque no se pudo entregar nada durante tres días. Cuando el receptor vuelva a funcionar, actívalo y repite las entregas fallidas.',
+    ja: '3 日間何も配信できなかったため、Shortline がこの Webhook を一時停止しました。受信側が復旧したら再び有効にし、失敗した配信を再送してください。',
+    ar: 'أوقف Shortline خطاف الويب هذا لأنه تعذّر تسليم أي شيء لمدة ثلاثة أيام. عندما يعمل المستقبِل من جديد ففعّله وأعد عمليات التسليم الفاشلة.',
+  },
   'hook.attempts': {
     en: 'Attempts',
     de: 'Versuche',

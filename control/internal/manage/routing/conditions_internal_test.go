@@ -1,4 +1,4 @@
-package linkapi
+package routing
 
 import "testing"
 
@@ -17,7 +17,7 @@ func TestD4_shown_conditions(t *testing.T) {
 		if want == "" {
 			want = authored
 		}
-		if got := string(shownConditions(authored)); got != want {
+		if got := string(ShownConditions(authored)); got != want {
 			t.Errorf("%s is shown as %s, want %s", authored, got, want)
 		}
 	}

@@ -1,14 +1,15 @@
-package linkapi
+package routing
 
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"strings"
 )
 
-// shownConditions returns authored conditions in the form of the document. Authors may write names in any case, and numbers as
+// ShownConditions returns authored conditions in the form of the document. Authors may write names in any case, and numbers as
 // text.
-func shownConditions(authored string) json.RawMessage {
+func ShownConditions(authored string) json.RawMessage {
 	var v any
 	d := json.NewDecoder(strings.NewReader(authored))
 	d.UseNumber() // keeps the digits
@@ -75,4 +76,24 @@ func numbers(v any, days bool) (tidied any, changed bool) {
 		v["days"], changed = numbers(v["days"], days)
 	}
 	return v, changed
+}
+
+// sameConditions reports whether two groups say the same in the form of the document, whatever the order of their members.
+func sameConditions(a, b string) bool {
+	if a == b {
+		return true
+	}
+	var x, y any
+	for _, one := range []struct {
+		text string
+		into *any
+	}{{a, &x}, {b, &y}} {
+		d := json.NewDecoder(strings.NewReader(one.text))
+		d.UseNumber()
+		if d.Decode(one.into) != nil {
+			return false
+		}
+		tidyCondition(*one.into)
+	}
+	return reflect.DeepEqual(x, y)
 }
