@@ -172,10 +172,10 @@ func show(cmd *cobra.Command, a *app.App, f flags, args []string) error {
 
 func draw(p *output.Page, title string, f flags, row output.Row) {
 	p.Title("%s, %s", title, f.about())
-	clicks := output.Count("totalClicks")(row) + f.change(row, "overview.totalClicks", "totalClicks")
+	clicks := output.Count("totalClicks")(row) + f.compared(row, "overview.totalClicks", "totalClicks")
 	facts := []output.Fact{
 		{Name: "Clicks", Value: clicks, Style: output.Bold},
-		{Name: "Visitors", Value: about(row) + f.change(row, "overview.uniqueVisitors", "uniqueVisitors")},
+		{Name: "Visitors", Value: about(row) + f.compared(row, "overview.uniqueVisitors", "uniqueVisitors")},
 		{Name: "Clicks a day", Value: strconv.FormatFloat(row.Float("overview.averageClicksPerDay"), 'f', 1, 64)},
 		{Name: "Growth", Value: fmt.Sprintf("%+.1f%%", row.Float("overview.growthRate"))},
 	}
@@ -213,7 +213,7 @@ func about(row output.Row) string {
 	return text
 }
 
-func (f flags) change(row output.Row, paths ...string) string {
+func (f flags) compared(row output.Row, paths ...string) string {
 	if f.compare == "" {
 		return ""
 	}
