@@ -92,16 +92,36 @@ func (c *scripts) counted(ts *testscript.TestScript, _ bool, args []string) {
 	})
 }
 
-// The program is small. make bench measures how fast it starts.
+// The pages for users have the commands, flags and exit codes of the program.
+func TestCLI_is_documented(t *testing.T) {
+	t.Parallel()
+	program, err := testkit.Release("shortline")
+	testkit.Must(t, err)
+	for name, args := range map[string][]string{
+		"command-line-reference.md": {"reference"}, "command-line.md": {"reference", "--exit-codes"},
+	} {
+		text, err := exec.CommandContext(t.Context(), program, args...).Output()
+		testkit.Must(t, err)
+		page, err := os.ReadFile(testkit.Source(t, "docs/users/"+name))
+		testkit.Must(t, err)
+		if !strings.Contains(string(page), string(text)) || len(text) == 0 {
+			t.Errorf("docs/users/%s is not up to date with: shortline %s", name, strings.Join(args, " "))
+		}
+	}
+}
+
+// mostBytes is the largest permitted size of the program.
+const mostBytes = 20 << 20
+
+// The program is small. BenchmarkCLI_start measures how fast it starts.
 func TestCLI_size(t *testing.T) {
 	t.Parallel()
 	program, err := testkit.Release("shortline")
 	testkit.Must(t, err)
 	at, err := os.Stat(program)
 	testkit.Must(t, err)
-	const most = 20 << 20
-	if at.Size() > most {
-		t.Errorf("the program has %d bytes, more than %d", at.Size(), most)
+	if at.Size() > mostBytes {
+		t.Errorf("the program has %d bytes, more than %d", at.Size(), mostBytes)
 	}
 	if out, err := exec.CommandContext(t.Context(), program, "version").Output(); err != nil || !strings.HasPrefix(string(out), "shortline test ") {
 		t.Errorf("%q %v", out, err)

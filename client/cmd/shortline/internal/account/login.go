@@ -58,12 +58,21 @@ func target(a *app.App) (*remote.Remote, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if err := profile.CheckName(name); err != nil {
-		return nil, "", &app.Exit{Code: app.CodeUsage, Err: err}
-	}
 	r, err := a.Anonymous()
 	if err != nil {
 		return nil, "", err
+	}
+	if a.Flags.Profile == "" && a.Getenv("SHORTLINE_PROFILE") == "" {
+		store, err := a.Profiles()
+		if err != nil {
+			return nil, "", err
+		}
+		if old, exists := store.Get(name); exists && old.URL != r.Base.String() { // another Shortline keeps its profile
+			name = strings.Trim(strings.NewReplacer(":", "-", "[", "", "]", "").Replace(r.Base.Host), "-")
+		}
+	}
+	if err := profile.CheckName(name); err != nil {
+		return nil, "", &app.Exit{Code: app.CodeUsage, Err: err}
 	}
 	if app.InClear(r) {
 		a.Say("warning: %s is not encrypted; everybody on the way can read the key", r.Base)

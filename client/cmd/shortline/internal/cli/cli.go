@@ -60,7 +60,10 @@ func Root(a *app.App) *cobra.Command {
 		"figures": {report.Command(a), tail.Command(a), experiments.Commands(a)},
 		"manage":  {domains.Commands(a), webhooks.Commands(a), webhooks.Trigger(a), webhooks.Listen(a)},
 		"account": {account.Login(a), account.Logout(a), account.Whoami(a), account.Profiles(a)},
-		"tools":   {rawapi.Command(a), shell.Open(a), doctor.Command(a), shell.Completion(a), shell.Man(a), shell.VersionCommand(a)},
+		"tools": {
+			rawapi.Command(a), shell.Open(a), doctor.Command(a), shell.Completion(a), shell.Man(a), shell.VersionCommand(a),
+			shell.Reference(a),
+		},
 	} {
 		for _, one := range commands {
 			one.GroupID = id

@@ -24,7 +24,7 @@ import (
 	"github.com/shortline/shortline/client/cmd/shortline/internal/cli"
 )
 
-var update = flag.Bool("update", false, "write the golden files and the reference")
+var update = flag.Bool("update", false, "write the golden files")
 
 // secretKey is the key of all runs. It must be in no output.
 const secretKey = "sl_TopSecret8901234567890123456789012345678901234567890123456789"
@@ -294,6 +294,25 @@ func TestProfile_key_goes_only_to_its_own_address(t *testing.T) {
 	}
 	if len(s.asked) == 0 {
 		t.Error("nothing was asked")
+	}
+}
+
+func TestLogin_to_another_address_keeps_the_first_profile(t *testing.T) {
+	_, first := serve(t)
+	_, second := serve(t)
+	dir := t.TempDir()
+	env := map[string]string{"SHORTLINE_API_KEY": "", "SHORTLINE_URL": ""}
+	for _, address := range []string{first, second} {
+		if r := runIn(t.Context(), dir, "", 0, secretKey, env, "login", "--url", address, "--with-token"); r.code != 0 {
+			t.Fatal(r.err)
+		}
+	}
+	want := "default " + first + " false\n" + strings.ReplaceAll(strings.TrimPrefix(second, "http://"), ":", "-") + " " + second + " true\n"
+	r := runIn(t.Context(), dir, "", 0, "", env, "profiles", "list", "--jq", `.[] | "\(.name) \(.url) \(.current)"`)
+	lines := strings.SplitAfter(strings.TrimSuffix(r.out, "\n"), "\n")
+	if len(lines) != 2 || !strings.Contains(r.out, strings.TrimSuffix(strings.SplitAfter(want, "\n")[0], "\n")) ||
+		!strings.Contains(r.out+"\n", strings.SplitAfter(want, "\n")[1]) {
+		t.Errorf("%q instead of %q", r.out, want)
 	}
 }
 
