@@ -35,7 +35,7 @@ type Settings struct {
 	LimitRedirects     bool          `env:"EDGE_RATE_LIMIT_REDIRECTS" envDefault:"true" help:"whether EDGE_RATE_LIMIT counts visits that are redirected to a destination; false = it counts only errors, pages, passwords and infos"`
 	BrandName          string        `env:"BRAND_NAME" envDefault:"Shortline" help:"product name on pages for visitors"`
 	BrandLogoURL       string        `env:"BRAND_LOGO_URL" help:"logo on pages for visitors"`
-	SpoolSync          string        `env:"SPOOL_SYNC" envDefault:"interval" help:"clicks that a power failure can lose: interval (those of the last 100 ms), always (none; redirects wait for the disk), none (those that the system had not written)"`
+	SpoolSync          string        `env:"SPOOL_SYNC" envDefault:"interval" help:"clicks that a power failure can lose: interval (those of the last 100 ms), always (none; redirects wait for the disk, and get 503 if it fails), none (those that the system had not written)"`
 	SpoolLanes         int           `env:"SPOOL_LANES" envDefault:"0" help:"parts of the spool that processors write to at the same time, each with two files of 64 MiB; 0 = as many as processors, if SPOOL_CAP_BYTES has space for them"`
 	MaxConnections     int           `env:"EDGE_MAX_CONNECTIONS" envDefault:"65536" help:"open connections of visitors at each edge, at most; fewer if the limit of open files is lower"`
 	RuleCache          int64         `env:"RULE_CACHE_BYTES" envDefault:"134217728" help:"memory for cached links with presets, previews or passwords, or with so many rules or values that they are not compiled when they arrive, about 1 KB for each; others are read again at each visit"`
@@ -120,7 +120,7 @@ type Config struct {
 	AllowLoss bool
 
 	// SpoolSync determines which clicks a power failure can lose: "interval" (default: those since the last sync),
-	// "always" (none, but redirects wait for the disk), "none" (those that the system had not written).
+	// "always" (none, but redirects wait for the disk, and get 503 if it fails), "none" (those that the system had not written).
 	SpoolSync string
 	// SpoolCapBytes limits the spool on disk. Above it clicks are dropped and counted. 0 means 4 GiB.
 	SpoolCapBytes int64

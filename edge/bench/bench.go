@@ -168,7 +168,10 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 	}
 	// A server that works in the background is also charged while others have their turn. Each whole edge therefore alternates with
 	// bare only.
-	n := max(slices.IndexFunc(all, func(c contestant) bool { return !c.background }), 0)
+	n := slices.IndexFunc(all, func(c contestant) bool { return !c.background })
+	if n < 0 {
+		n = len(all)
+	}
 	whole := all[:n]
 	for _, some := range slices.Concat(slices.Collect(slices.Chunk(whole, 1)), [][]contestant{all[n:]}) {
 		results, err := compare(s, load, bare, some)

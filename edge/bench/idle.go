@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -19,7 +20,7 @@ type idleCost struct {
 }
 
 // maxIdle is the highest allowed Bytes.
-const maxIdle = 2048
+const maxIdle = 1024
 
 // maxIdleConnections is how many connections are opened, unless the limit of open files is too low.
 const maxIdleConnections = 200_000
@@ -30,15 +31,14 @@ func measureIdle(edge *child, count int) (all []idleCost, err error) {
 	for _, mode := range []struct {
 		what     string
 		requests int
-		pause    time.Duration // between requests
-		rest     time.Duration // before the measurement
+		together int           // requests that are sent at once
+		pause    time.Duration // between them and the next ones
 	}{
-		{"after one request", 1, 0, time.Second},
-		{"after two requests with a pause", 2, 2 * time.Second, time.Second},
-		{"after two requests in a row", 2, 0, 0},
-		{"the same, 25 seconds later", 2, 0, 25 * time.Second}, // the server frees the memory of its goroutines within 20 s
+		{"after one request", 1, 1, 0},
+		{"after two requests with a pause", 2, 1, 2 * time.Second},
+		{"after a hundred requests", 100, 25, 0},
 	} {
-		one, err := idleAfter(edge, count, mode.requests, mode.pause, mode.rest)
+		one, err := idleAfter(edge, count, mode.requests/mode.together, mode.together, mode.pause)
 		if err != nil {
 			return nil, fmt.Errorf("idle connections %s: %w", mode.what, err)
 		}
@@ -66,7 +66,7 @@ func idleConnections() int {
 	return int(min(files.Cur-min(spare, files.Cur/2), maxIdleConnections))
 }
 
-func idleAfter(edge *child, count, requests int, pause, rest time.Duration) (c idleCost, err error) {
+func idleAfter(edge *child, count, times, together int, pause time.Duration) (c idleCost, err error) {
 	c.Count = count
 	edge.ask("free")
 	before := resident(edge.cmd.Process.Pid)
@@ -87,8 +87,9 @@ func idleAfter(edge *child, count, requests int, pause, rest time.Duration) (c i
 		conns = append(conns, conn)
 	}
 	request := []byte("GET /" + string(appendSlug(nil, classPlain, 0)) + " HTTP/1.1\r\nHost: " + plainHost + "\r\n\r\n")
-	answer := make([]byte, 4<<10)
-	for n := range requests {
+	request = bytes.Repeat(request, together)
+	answer := make([]byte, 16<<10)
+	for n := range times {
 		if n > 0 {
 			time.Sleep(pause)
 		}
@@ -96,12 +97,15 @@ func idleAfter(edge *child, count, requests int, pause, rest time.Duration) (c i
 			if _, err := conn.Write(request); err != nil {
 				return c, err
 			}
-			if got, err := conn.Read(answer); err != nil || !whole(answer[:max(got, 0)]) {
-				return c, fmt.Errorf("got %q, %v", answer[:max(got, 0)], err)
+			for size := 0; bytes.Count(answer[:size], headEnd) < together; {
+				got, err := conn.Read(answer[size:])
+				if size += max(got, 0); err != nil {
+					return c, fmt.Errorf("got %q, %w", answer[:size], err)
+				}
 			}
 		}
 	}
-	time.Sleep(rest)
+	time.Sleep(time.Second)
 	edge.ask("free")
 	c.Bytes = (resident(edge.cmd.Process.Pid) - before) * 1e6 / float64(c.Count)
 	return c, nil

@@ -13,11 +13,13 @@ import (
 )
 
 // TestG01 kills edges under full load at random moments. Every redirect that a client read completely must be in the
-// topic exactly once.
+// topic exactly once. Redirects of the second edge wait for the disk, together with others of the same turn of its loop.
 func TestG01_kill_9_of_edges_at_full_load(t *testing.T) {
 	kills := count(t, 300)
 	p, slugs := published(t, links(t, 1_000_000))
-	f := fleet.Start(t, fleet.Config{Edges: 2, Plane: p})
+	f := fleet.Start(t, fleet.Config{Edges: 2, Plane: p, EdgeOwn: func(i int) []string {
+		return []string{"SPOOL_SYNC=" + []string{"interval", "always"}[i]}
+	}})
 	c := newCrowd(t)
 	var restarts []time.Duration
 	r := c.during(load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 8}, func() {

@@ -24,7 +24,8 @@ import (
 )
 
 // TestG14 opens many slow connections: five that send a byte a second for each two that never read and each two that
-// are silent. Other visitors must be served as before, and slow connections must be closed.
+// are silent. Other visitors must be served as before, and slow connections must be closed. CLIENTS is the number of other visitors, who
+// keep their connections.
 func TestG14_slow_clients(t *testing.T) {
 	n := count(t, 2000)
 	dripping := 5 * n / 2
@@ -32,8 +33,9 @@ func TestG14_slow_clients(t *testing.T) {
 	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
 	e := f.Edges[0]
 	c := newCrowd(t)
-	cfg := load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 8, Rate: 500}
-	before := c.during(cfg, func() { fleet.Hold(2 * time.Second) })
+	fast := number(t, "CLIENTS", 8)
+	cfg := load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: fast, Rate: float64(max(500, fast/5))}
+	before := c.during(cfg, func() { fleet.Hold(max(2*time.Second, time.Duration(fast)*time.Millisecond)) })
 	memory := e.Memory()
 
 	var slow sync.WaitGroup
@@ -124,6 +126,9 @@ func TestG14_slow_clients(t *testing.T) {
 	t.Logf("%d of the requests from %d byte-a-second clients were closed, after %.1f s at most; %d files open, memory %+d MiB", cut.Load(),
 		dripping, float64(longest.Load())/1000, files, grown/mebibyte)
 	unharmed(t, "beside slow clients", during)
+	if p99 := during.Slow.Quantile(0.99); p99 > max(2*before.Slow.Quantile(0.99), 20*time.Millisecond) {
+		t.Errorf("the p99 of visitors is %v beside slow clients", p99)
+	}
 	if cut.Load() < int64(dripping) || longest.Load() > 9000 {
 		t.Errorf("%d of the requests from %d byte-a-second clients were closed, after %d ms at most", cut.Load(), dripping, longest.Load())
 	}

@@ -3,6 +3,7 @@ package kafkasink
 import (
 	"io"
 	"sync"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/segmentio/kafka-go"
@@ -39,15 +40,32 @@ func (c *codec) NewWriter(w io.Writer) io.WriteCloser {
 	return &encoder{e, c}
 }
 
+// slice is how many bytes are compressed at a time, in about 80 µs. Redirects that arrive meanwhile wait on a machine with one
+// processor, and the runtime asks for them only when no goroutine is runnable. Smaller blocks make messages 5 % larger.
+const slice = 16 << 10
+
 type encoder struct {
-	*zstd.Encoder
-	codec *codec
+	encoder *zstd.Encoder
+	codec   *codec
+}
+
+// Write compresses in slices.
+func (e *encoder) Write(b []byte) (n int, err error) {
+	for err == nil && n < len(b) {
+		var size int
+		size, err = e.encoder.Write(b[n:min(len(b), n+slice)])
+		if n += size; size == slice && err == nil {
+			err = e.encoder.Flush()
+			time.Sleep(time.Microsecond)
+		}
+	}
+	return n, err
 }
 
 // Close ends the frame and keeps the encoder for reuse.
 func (e *encoder) Close() error {
-	err := e.Encoder.Close()
-	e.Reset(nil)
-	e.codec.idle.Put(e.Encoder)
+	err := e.encoder.Close()
+	e.encoder.Reset(nil)
+	e.codec.idle.Put(e.encoder)
 	return err
 }

@@ -21,8 +21,7 @@ type pending struct {
 	over    chan struct{} // closed when no more connections will become ready
 	why     error         // the reason; set before over is closed
 
-	fresh     func() Answer // nil: the server answers all requests
-	answerers sync.Pool     // of *answerer, for connections that have a goroutine
+	answerers sync.Pool // of *answerer; without New, the server answers all requests
 }
 
 // AwaitHeads makes Accept return a connection only when its first request is complete, when 8 KiB of the request have
@@ -151,7 +150,7 @@ func (l *Listener) prepare(n newcomer, s *security) {
 func (l *Listener) attend(n newcomer, usable bool) {
 	p := l.pending
 	defer p.busy.Done()
-	if usable && n.own && p.fresh != nil {
+	if usable && n.own && p.answerers.New != nil {
 		usable = n.converse()
 	} else if usable {
 		usable = n.awaitHead()
@@ -162,7 +161,7 @@ func (l *Listener) attend(n newcomer, usable bool) {
 		_ = n.Close()
 		return
 	}
-	n.served.Store(p.fresh != nil)
+	n.served.Store(p.answerers.New != nil)
 	p.ready <- n.conn
 }
 

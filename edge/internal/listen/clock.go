@@ -24,10 +24,9 @@ func Time(of net.Conn, began time.Time, mark uint32) {
 	}
 }
 
-// took reports the time of the answer that has just been written.
-func (c *conn) took() {
-	if c.owner.clock != nil {
-		c.owner.clock.Took(c.mark, time.Since(c.began))
+// took reports the time of an answer that has just been written, if it is measured.
+func (l *Listener) took(mark uint32, began time.Time) {
+	if mark != 0 && l.clock != nil {
+		l.clock.Took(mark, time.Since(began))
 	}
-	c.mark = 0
 }

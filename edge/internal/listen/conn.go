@@ -4,7 +4,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"runtime"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -22,7 +21,6 @@ type conn struct {
 	into              []byte // arguments and results of the running read from the socket
 	n                 int
 	readErr           syscall.Errno
-	tries             int
 	out               []byte // arguments and results of the running write to the socket
 	written           int
 	writeErr          syscall.Errno
@@ -39,10 +37,8 @@ type conn struct {
 	served atomic.Bool
 
 	requests requests // the state of the framing checks
-	answered bool     // something was written since the last read from the socket
 	mark     uint32   // of the answer that is measured (see Time); 0: none
 	began    time.Time
-	yield    yieldPolicy
 
 	secure *wire    // nil without TLS
 	from   net.Addr // the client's address if a proxy has told it, else nil
@@ -57,7 +53,6 @@ const (
 
 // Write waits until the kernel has accepted all bytes.
 func (c *conn) Write(b []byte) (n int, err error) {
-	c.answered = true
 	switch {
 	case c.socket == nil:
 		return c.Conn.Write(b)
@@ -66,8 +61,9 @@ func (c *conn) Write(b []byte) (n int, err error) {
 	default:
 		n, err = c.push(b)
 	}
-	if err == nil && c.mark != 0 {
-		c.took()
+	if err == nil {
+		c.owner.took(c.mark, c.began)
+		c.mark = 0
 	}
 	return n, err
 }
@@ -179,21 +175,10 @@ func (c *conn) more(b *[]byte, most int) error {
 	})
 }
 
-// await makes attempts to read until one is done. After an answer it yields the processor first, if that has helped recently: then the
-// first attempt often finds the next request, which saves a failed attempt and a wait.
+// await makes attempts to read until one is done.
 func (c *conn) await(try func(uintptr) bool) error {
-	waited := false
-	if c.answered {
-		c.answered = false
-		if waited = c.yield.wait(); waited {
-			runtime.Gosched()
-		}
-	}
-	c.n, c.tries = 0, 0
+	c.n = 0
 	err := c.socket.Read(try)
-	if waited {
-		c.yield.learn(c.tries == 1)
-	}
 	switch {
 	case err != nil: // deadline exceeded, or closed
 	case c.readErr != 0:
@@ -207,7 +192,6 @@ func (c *conn) await(try func(uintptr) bool) error {
 // attempt makes one attempt to read into b, and reports whether the result is final. The reader of an idle connection claims it. A record
 // of TLS may take several reads, so the claim may be its own.
 func (c *conn) attempt(fd uintptr, b []byte) bool {
-	c.tries++
 	if c.idle && !c.claim.CompareAndSwap(0, claimRead) {
 		switch c.claim.Load() {
 		case claimRead:

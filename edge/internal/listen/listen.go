@@ -5,10 +5,7 @@
 // A connection is cut no earlier than its deadline, and at most two sweep intervals (half a second) later. The
 // package does not decide who may connect or how many requests a client may make.
 //
-// After an answer, a server usually tries to read the next request too early. It pays for a read that finds nothing
-// and for a later wake-up. Here the reading goroutine first yields the processor if other connections have work (see
-// conn.Read). Reads and writes never wait in the kernel, so they skip what the runtime does for blocking system
-// calls.
+// Reads and writes never wait in the kernel, so they skip what the runtime does for blocking system calls.
 //
 // A new connection uses almost no memory until the head of its first request is complete (see Listener.AwaitHeads). Simple
 // requests of visitors are answered without the server (see Listener.AnswerVisits).

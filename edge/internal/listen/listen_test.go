@@ -139,7 +139,6 @@ func TestListener_reads_after_answers(t *testing.T) {
 	t.Parallel()
 	l, server, client := pair(t)
 	b := make([]byte, 16)
-	// Often enough for the reader to yield, to learn whether yielding helps, and to try again.
 	for i := range 200 {
 		early := i%3 == 0
 		if early {

@@ -35,6 +35,7 @@ type visited struct {
 	l       *listen.Listener
 	server  *fasthttp.Server
 	visits  atomic.Int64
+	disk    atomic.Pointer[disk] // answers to visits wait for it; nil: they do not wait
 	shaking sync.Mutex
 	stopped func() // stops accepting and waits for the end
 }
@@ -91,23 +92,32 @@ func visitable(t *testing.T, kind string, limit int, timeouts listen.Timeouts, b
 			Hello:  func(*tls.ClientHelloInfo) (string, *tls.Config, error) { return "h", nil, nil },
 		})
 	}
-	v.l.AnswerVisits(func() listen.Answer {
+	v.l.AnswerVisits(func() (listen.Answer, listen.Settle) {
+		answered := false
 		return func(c net.Conn, requests, out []byte, last bool) ([]byte, int, bool) {
-			if !bytes.HasPrefix(requests, []byte("GET /visit ")) && !bytes.HasPrefix(requests, []byte("GET /visit?")) {
-				return nil, 0, false
+				if !bytes.HasPrefix(requests, []byte("GET /visit ")) && !bytes.HasPrefix(requests, []byte("GET /visit?")) {
+					return nil, 0, false
+				}
+				used := bytes.Index(requests, []byte("\r\n\r\n")) + 4
+				uri := bytes.Fields(requests)[1]
+				v.visits.Add(1)
+				answered = true
+				end, text := "", body
+				if text == "" {
+					text = "visit of " + c.RemoteAddr().String()
+				}
+				if last = last && used == len(requests) || bytes.Contains(requests[:used], []byte("Connection: close")); last {
+					end = "Connection: close\r\n"
+				}
+				out = fmt.Appendf(out, "HTTP/1.1 200 OK\r\nUri: %s\r\nContent-Length: %d\r\n%s\r\n%s", uri, len(text), end, text)
+				return out, used, !last
+			}, func() (wait func() []byte) {
+				if d := v.disk.Load(); d != nil && answered {
+					wait = d.settle()
+				}
+				answered = false
+				return wait
 			}
-			used := bytes.Index(requests, []byte("\r\n\r\n")) + 4
-			uri := bytes.Fields(requests)[1]
-			v.visits.Add(1)
-			end, text := "", body
-			if text == "" {
-				text = "visit of " + c.RemoteAddr().String()
-			}
-			if last = last && used == len(requests) || bytes.Contains(requests[:used], []byte("Connection: close")); last {
-				end = "Connection: close\r\n"
-			}
-			return fmt.Appendf(out, "HTTP/1.1 200 OK\r\nUri: %s\r\nContent-Length: %d\r\n%s\r\n%s", uri, len(text), end, text), used, !last
-		}
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	swept, over := make(chan error, 1), make(chan error, 1)

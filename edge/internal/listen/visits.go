@@ -21,16 +21,23 @@ const usualBusyFor = time.Second
 // goroutine at a time.
 type Answer func(c net.Conn, requests, out []byte, last bool) (answer []byte, used int, stays bool)
 
+// Settle returns nil if the answers that its Answer has given since the last Settle may be sent at once. Otherwise it returns a
+// function that waits until they may, in any goroutine. If they may never be sent, that function returns what to send instead,
+// before the connection is closed.
+type Settle func() (wait func() (refusal []byte))
+
 // AnswerVisits lets the goroutines that accept connections keep them and answer visits. A goroutine, a buffered reader, and the
 // registration with the runtime's poller would cost more than the answer. Connections with TLS or with the PROXY protocol, and all on
-// systems other than Linux, have a goroutine each, which answers their visits without the server. fresh returns an Answer for each
-// goroutine that answers.
+// systems other than Linux, have a goroutine each, which answers their visits without the server. fresh returns an Answer
+// and its Settle for each goroutine that answers.
 //
 // All other requests go to the server, with their connection. The server loses the connection again when it has been idle for a
 // second. Call AnswerVisits after AwaitHeads and before Accept.
-func (l *Listener) AnswerVisits(fresh func() Answer) {
-	l.pending.fresh = fresh
-	l.pending.answerers.New = func() any { return &answerer{answer: fresh()} }
+func (l *Listener) AnswerVisits(fresh func() (Answer, Settle)) {
+	l.pending.answerers.New = func() any {
+		a, s := fresh()
+		return &answerer{answer: a, settle: s}
+	}
 }
 
 // mostAnswers is how many bytes of answers are written at once, apart from the last answer. It bounds the memory for clients that do not
@@ -43,6 +50,7 @@ const mostKept = 1 << 10
 // answerer answers visits, with its own memory.
 type answerer struct {
 	answer Answer
+	settle Settle
 	out    []byte
 }
 
@@ -74,6 +82,11 @@ func (n newcomer) converse() bool {
 		if len(a.out) == 0 {
 			l.pending.answerers.Put(a)
 			return true
+		}
+		if wait := a.settle(); wait != nil {
+			if refusal := wait(); refusal != nil {
+				a.out, stays = append(a.out[:0], refusal...), false
+			}
 		}
 		c.move(&c.writeBy, l.timeouts.Write, l.timeouts.Read)
 		_, err := c.Write(a.out)

@@ -1,10 +1,12 @@
 package listen
 
 import (
+	"bytes"
 	"errors"
 	"net"
 	"os"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -33,13 +35,17 @@ type visits struct {
 	idle   *idleConns
 
 	// Used only by the goroutine of admit.
-	answerer
+	*answerer
 	in      []byte
 	conn    conn // stands for the connection whose request is answered
 	peer    net.TCPAddr
 	events  [64]unix.EpollEvent
 	backlog bool // more connections may wait to be accepted
 	failed  error
+
+	unsent   []reply        // of this turn; they wait until they may be sent
+	settlers sync.WaitGroup // wait for those of earlier turns
+	settling atomic.Int64   // connections with such replies
 
 	stopping atomic.Bool
 	state    atomic.Int32  // one of the constants below
@@ -57,7 +63,7 @@ const (
 // ln is no TCP port.
 func (l *Listener) newVisits(ln net.Listener) (*visits, error) {
 	tcp, ok := ln.(*net.TCPListener)
-	if !ok || l.pending.fresh == nil || l.proxied != nil {
+	if !ok || l.pending.answerers.New == nil || l.proxied != nil {
 		return nil, nil
 	}
 	port, err := duplicate(tcp)
@@ -75,7 +81,7 @@ func (l *Listener) newVisits(ln net.Listener) (*visits, error) {
 		return nil, errors.Join(os.NewSyscallError("epoll", err), unix.Close(port))
 	}
 	v := &visits{
-		owner: l, answerer: answerer{answer: l.pending.fresh()}, port: port, poller: os.NewFile(uintptr(poller), "visits"),
+		owner: l, answerer: l.pending.answerers.New().(*answerer), port: port, poller: os.NewFile(uintptr(poller), "visits"),
 		idle: newIdleConns(poller), in: make([]byte, mostHead), ended: make(chan struct{}), backlog: true,
 	}
 	v.conn = conn{owner: l, from: &v.peer}
@@ -151,6 +157,7 @@ func (v *visits) turn(poller uintptr) bool {
 	if v.backlog {
 		v.accept(now)
 	}
+	v.flush()
 	return v.failed != nil || v.backlog || n == len(v.events)
 }
 
@@ -160,7 +167,7 @@ func (v *visits) handle(events []unix.EpollEvent, now int64) {
 		if e := &events[i]; e.Fd == listenPlace {
 			v.backlog = true
 		} else if fd, k, ok := v.idle.take(e, &v.peer); ok {
-			v.wake(kept{fd, e.Fd}, k, e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP) != 0, now)
+			v.wake(kept{fd, e.Fd, &v.peer}, k, e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP) != 0, now)
 		}
 	}
 }
@@ -168,13 +175,14 @@ func (v *visits) handle(events []unix.EpollEvent, now int64) {
 // accept accepts connections, up to a limit.
 func (v *visits) accept(now int64) {
 	for range visitBatch {
-		if !v.makeRoomFor() {
+		if !v.owner.pending.shedder.MakeRoom() {
+			time.Sleep(conns.Pause)
 			return // try again in the next turn
 		}
 		fd, errno := accept(v.port, &v.peer)
 		switch {
 		case errno == 0:
-			v.first(fd, now)
+			v.wake(kept{fd, -1, &v.peer}, silent, false, now)
 		case errno == syscall.EAGAIN:
 			v.backlog = false
 			return
@@ -189,37 +197,25 @@ func (v *visits) accept(now int64) {
 	}
 }
 
-// makeRoomFor makes room for one more connection, if the limit is reached.
-func (v *visits) makeRoomFor() bool {
-	if v.owner.pending.shedder.MakeRoom() {
-		return true
-	}
-	time.Sleep(conns.Pause)
-	return false
-}
-
 // kept is a connection that the loop handles: a socket, and its place among the connections that wait, or -1 for a new one.
 type kept struct {
 	fd    int
 	place int32
+	peer  *net.TCPAddr // the client's address
 }
 
-// first handles a new connection.
-func (v *visits) first(fd int, now int64) {
-	c := kept{fd, -1}
-	n, errno := receive(uintptr(fd), v.in)
-	switch {
-	case errno == syscall.EAGAIN:
-		v.keep(c, silent, now)
-	case errno != 0 || n == 0:
-		v.drop(c)
-	default:
-		v.visit(c, v.in[:n], v.stopping.Load(), now)
-	}
+// reply is what a connection gets, and what follows.
+type reply struct {
+	kept
+	out, rest []byte // the answers, and the requests that the server must answer
+	stays     bool
+	mark      uint32 // as in conn
+	began     time.Time
+	wait      func() []byte // before out may be sent: see Settle
 }
 
-// wake handles a connection for which bytes have arrived. If last is true, the client has ended its side, and the connection ends after
-// the answers: the poller does not report the end twice.
+// wake handles a connection that is new, or for which bytes have arrived. If last is true, the client has ended its side, and the
+// connection ends after the answers: the poller does not report the end twice.
 func (v *visits) wake(c kept, k kind, last bool, now int64) {
 	n, errno := receive(uintptr(c.fd), v.in)
 	switch {
@@ -235,7 +231,7 @@ func (v *visits) wake(c kept, k kind, last bool, now int64) {
 // keep lets a connection wait.
 func (v *visits) keep(c kept, k kind, now int64) {
 	if c.place < 0 {
-		v.park(c.fd, k, &v.peer, now)
+		v.park(c.fd, k, c.peer, now)
 	} else if !v.idle.requeue(c.place, k, now) {
 		v.drop(c)
 	}
@@ -276,30 +272,65 @@ func (v *visits) visit(k kept, packet []byte, last bool, now int64) {
 		return
 	}
 	packet, stays := v.all(c, packet, last)
-	for out := v.out; len(out) > 0; {
-		n, errno := send(uintptr(k.fd), out)
+	r := reply{kept: k, out: v.out, rest: packet, stays: stays, mark: c.mark, began: c.began, wait: v.settle()}
+	if r.wait != nil {
+		v.hold(r)
+	} else {
+		v.deliver(r, now)
+	}
+}
+
+// deliver sends a reply, and lets the connection wait, ends it, or gives it to the server.
+func (v *visits) deliver(r reply, now int64) {
+	for len(r.out) > 0 {
+		n, errno := send(uintptr(r.fd), r.out)
 		switch {
 		case errno == 0:
-			out = out[n:]
+			r.out = r.out[n:]
 		case errno == syscall.EAGAIN:
-			v.sendRest(v.part(k), out)
+			v.sendRest(v.part(r.kept), r.out)
 			return
 		case errno != syscall.EINTR:
-			v.drop(k)
+			v.drop(r.kept)
 			return
 		}
 	}
-	if c.mark != 0 {
-		c.took()
-	}
+	v.owner.took(r.mark, r.began)
 	switch {
-	case stays && len(packet) > 0:
-		v.promote(v.part(k), packet)
-	case stays:
-		v.keep(k, idle, now)
+	case r.stays && len(r.rest) > 0:
+		v.promote(v.part(r.kept), r.rest)
+	case r.stays:
+		v.keep(r.kept, idle, now)
 	default:
-		v.drop(k)
+		v.drop(r.kept)
 	}
+}
+
+// hold keeps a reply for flush. Meanwhile the connection is in no queue.
+func (v *visits) hold(r reply) {
+	v.settling.Add(1)
+	r.kept = kept{v.part(r.kept), -1, &net.TCPAddr{IP: bytes.Clone(r.peer.IP), Port: r.peer.Port}}
+	r.out, r.rest = bytes.Clone(r.out), bytes.Clone(r.rest)
+	v.unsent = append(v.unsent, r)
+}
+
+// flush begins to send the replies of a turn that wait. The first of them usually waits for all of them, with one sync. The loop does
+// not wait.
+func (v *visits) flush() {
+	if len(v.unsent) == 0 {
+		return
+	}
+	replies := v.unsent
+	v.unsent = nil
+	v.settlers.Go(func() {
+		for _, r := range replies {
+			if refusal := r.wait(); refusal != nil {
+				r.out, r.stays = refusal, false
+			}
+			v.deliver(r, int64(time.Since(start)))
+			v.settling.Add(-1)
+		}
+	})
 }
 
 // promote makes a connection of a socket, and gives it to the server as soon as its first request, of which b has arrived,
@@ -377,11 +408,12 @@ func (v *visits) finish() {
 	for v.failed == nil {
 		fd, errno := accept(v.port, &v.peer)
 		if errno == 0 {
-			v.first(fd, now)
+			v.wake(kept{fd, -1, &v.peer}, silent, false, now)
 		} else if errno != syscall.ECONNABORTED && errno != syscall.EINTR {
 			break // usually EAGAIN: none is left
 		}
 	}
+	v.flush()
 	_ = unix.Close(v.port)
 	close(v.ended)
 	v.idle.refuseIdle()
@@ -390,10 +422,12 @@ func (v *visits) finish() {
 	for v.idle.count.Load() > 0 {
 		n, _ := poll(uintptr(v.idle.poller), v.events[:])
 		v.handle(v.events[:n], int64(time.Since(start)))
+		v.flush()
 		if n == 0 {
 			time.Sleep(conns.Pause)
 		}
 	}
+	v.settlers.Wait()
 	_ = v.poller.Close()
 }
 
@@ -427,5 +461,5 @@ func (v *visits) makeRoom() bool {
 	return v.idle.close(silent, now-int64(conns.Grace)) || v.idle.close(idle, now-int64(conns.IdleFor))
 }
 
-// waiting returns the number of parked connections.
-func (v *visits) waiting() int { return int(v.idle.count.Load()) }
+// waiting returns the number of connections that the loop keeps.
+func (v *visits) waiting() int { return int(v.idle.count.Load() + v.settling.Load()) }

@@ -430,8 +430,8 @@ func TestVisits_close_at_the_start(t *testing.T) {
 		testkit.Must(t, err)
 		l := listen.New(raw, patientTimeouts)
 		l.AwaitHeads(10)
-		l.AnswerVisits(func() listen.Answer {
-			return func(net.Conn, []byte, []byte, bool) ([]byte, int, bool) { return nil, 0, false }
+		l.AnswerVisits(func() (listen.Answer, listen.Settle) {
+			return func(net.Conn, []byte, []byte, bool) ([]byte, int, bool) { return nil, 0, false }, nil
 		})
 		over := make(chan error, 1)
 		go func() {

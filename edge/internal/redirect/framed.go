@@ -11,15 +11,13 @@ func (h *Handler) framed(ctx *fasthttp.RequestCtx, limit int) bool {
 	if status == 0 {
 		return true
 	}
-	h.tally.add(ctx.ConnID(), cRefused)
-	h.refuse(ctx, status)
-	ctx.SetConnectionClose() // the rest of the body must not be read as a request
+	h.misframed(ctx, status)
 	return false
 }
 
-// misframed refuses a request that another server could parse differently.
-func (h *Handler) misframed(ctx *fasthttp.RequestCtx) {
+// misframed refuses a request that another server could parse differently, or whose body is too large.
+func (h *Handler) misframed(ctx *fasthttp.RequestCtx, status int) {
 	h.tally.add(ctx.ConnID(), cRefused)
-	h.refuse(ctx, fasthttp.StatusBadRequest)
-	ctx.SetConnectionClose()
+	h.refuse(ctx, status)
+	ctx.SetConnectionClose() // the rest must not be read as a request
 }

@@ -188,6 +188,7 @@ type work struct {
 	request
 	visitor.Visitor
 	event     click.Event
+	receipts  []spool.Receipt // of clicks that must be on the disk before the answer is sent
 	location  []byte
 	decoded   []byte // the visitor's UTM values, if they were escaped
 	clickID   []byte // for the destination; empty: none
@@ -335,8 +336,8 @@ func (h *Handler) visit(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 		h.deps.Table.Prepare(e)
 	}
 	if w.of(ctx, len(h.cfg.Trusted) > 0); misfits(&ctx.Request.Header, w.unsound, w.encoded) {
-		h.misframed(ctx)
-	} else if h.redirect(w, e, t) {
+		h.misframed(ctx, fasthttp.StatusBadRequest)
+	} else if h.redirect(w, e, t) && h.durable(w) {
 		w.send(ctx)
 	}
 }
@@ -415,12 +416,15 @@ func (h *Handler) prepareVisitor(w *work) {
 }
 
 // click appends the visit to the spool and reports whether it is there. The spool counts clicks for which it has no space.
-func (h *Handler) click(w *work, num, owner uint64, d decision.Choice, presets link.UTM) (recorded bool) {
+func (h *Handler) click(w *work, num, owner uint64, d decision.Choice, presets link.UTM) bool {
 	ev := &w.event
 	ev.Link, ev.Owner, ev.Rule, ev.Variant = num, owner, d.Rule, d.Variant
 	ev.UTM = ev.UTM.Or(presets)
 	ev.IP = h.cfg.Anonymize.Address(ev.IP) // rules and limits have already used the whole address
-	recorded = h.deps.Spool.Append(uint32(w.id), ev)
+	receipt, recorded := h.deps.Spool.Put(uint32(w.id), ev)
+	if receipt != (spool.Receipt{}) {
+		w.receipts = append(w.receipts, receipt)
+	}
 	h.tally.add(w.id, cRedirects)
 	if !d.Rule.IsZero() {
 		h.tally.add(w.id, cRules)

@@ -87,7 +87,7 @@ func (h *Handler) refuse(ctx *fasthttp.RequestCtx, status int) {
 func (h *Handler) answer(ctx *fasthttp.RequestCtx, r *refusal) {
 	a := scanAsker(ctx.Request.Header.RawHeaders())
 	if r.status != fasthttp.StatusBadRequest && misfits(&ctx.Request.Header, a.unsound, a.encoded) {
-		h.misframed(ctx)
+		h.misframed(ctx, fasthttp.StatusBadRequest)
 		return
 	}
 	h.answerTo(ctx, r, &a)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/valyala/fasthttp"
 )
 
@@ -30,7 +31,7 @@ func (w *work) of(ctx *fasthttp.RequestCtx, proxied bool) {
 		facts: scanHeader(header.RawHeaders(), w.forwarded[:0], proxied), head: header.IsHead(), host: header.Host(),
 		agent: header.UserAgent(), raw: header.RawHeaders(), conn: ctx.Conn(), id: ctx.ConnID(), arrived: arrival(ctx), ctx: ctx,
 	}
-	w.cookie = w.cookie[:0]
+	w.cookie, w.receipts = w.cookie[:0], w.receipts[:0]
 }
 
 // context returns the context for an answer that is no redirect.
@@ -45,6 +46,15 @@ func (r *request) context() *fasthttp.RequestCtx {
 func (r *request) secure() bool {
 	_, secure := listen.Secured(r.conn)
 	return secure
+}
+
+// durable waits until the clicks of w are on the disk. If they are not, it answers 503.
+func (h *Handler) durable(w *work) bool {
+	ok := spool.Durable(w.receipts)
+	if !ok {
+		h.refuseUnready(w.context())
+	}
+	return ok
 }
 
 // send writes the redirect that w holds as the answer of the server.

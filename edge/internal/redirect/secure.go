@@ -82,7 +82,7 @@ func (h *Handler) unambiguous(ctx *fasthttp.RequestCtx) (a asker, ok bool) {
 	header := &ctx.Request.Header
 	a = scanAsker(header.RawHeaders())
 	if misfits(header, a.unsound, a.encoded) {
-		h.misframed(ctx)
+		h.misframed(ctx, fasthttp.StatusBadRequest)
 		return a, false
 	}
 	return a, true

@@ -33,9 +33,7 @@ func NewServer(h *Handler, l *listen.Listener) *fasthttp.Server {
 	l.Clock(h.latency)
 	limit := conns.Max(cmp.Or(h.cfg.MaxConnections, defaultConnections))
 	l.AwaitHeads(limit)
-	if !h.deps.Spool.Waits() { // else redirects wait for the disk
-		l.AnswerVisits(func() listen.Answer { return newVisits(h).Answer })
-	}
+	l.AnswerVisits(func() (listen.Answer, listen.Settle) { v := newVisits(h); return v.Answer, v.awaitClicks })
 	return &fasthttp.Server{
 		Handler:      h.handle,
 		ErrorHandler: h.misread,

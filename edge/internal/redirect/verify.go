@@ -178,6 +178,9 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 	if recorded := h.click(w, r.Num, r.Owner, d, r.UTM); terms.Track {
 		h.track(w, e, &terms, recorded)
 	}
+	if !h.durable(w) {
+		return
+	}
 	w.sendCookie(ctx)
 	location := w.locate(d.Target, r.UTM, t.query)
 	if fromForm {

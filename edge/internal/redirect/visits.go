@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/valyala/fasthttp"
 )
@@ -82,6 +83,26 @@ func (v *visits) Answer(c net.Conn, requests, out []byte, last bool) (answer []b
 		h.sample(c, w.id, outcome, w.arrived, w.status)
 	}
 	return out, used, stays
+}
+
+// undurable is the answer for requests whose clicks may be lost, because the disk has failed.
+var undurable = []byte("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n")
+
+// awaitClicks implements listen.Settle: redirects are sent when their clicks are on the disk.
+func (v *visits) awaitClicks() func() []byte {
+	if len(v.work.receipts) == 0 {
+		return nil
+	}
+	receipts := v.work.receipts
+	v.work.receipts = nil
+	return func() []byte {
+		if spool.Durable(receipts) {
+			return nil
+		}
+		v.handler.tally.add(v.id, cUnavailable)
+		v.handler.tally.add(v.id, cErrors)
+		return undurable
+	}
 }
 
 // find finds the link of a request. It returns tRedirect if there is one, tNotFound if the answer is 404 without further conditions, and

@@ -110,7 +110,9 @@ func TestSpool_failed_sync_retires_the_segment(t *testing.T) {
 			segments := s.Stats().Segments
 			fail.Store(1)
 			e = event(1)
-			s.Append(0, &e)
+			if confirmed := s.Append(0, &e); confirmed == (mode == spool.SyncAlways) {
+				t.Errorf("Append returned %v", confirmed)
+			}
 			testkit.Eventually(t, "the sync fails", func() bool { return s.Stats().SyncErrors == 1 })
 			for i := 2; i < 12; i++ {
 				e := event(i)
@@ -206,5 +208,60 @@ func TestSpool_keeps_room_on_the_disk(t *testing.T) {
 				t.Errorf("with %d of %d bytes free, the click was dropped: %t", c.free, c.total, got)
 			}
 		})
+	}
+}
+
+// With SyncAlways, clicks that were put before a sync share it. If it fails, none of them is confirmed, and later clicks go to another
+// segment.
+func TestSpool_receipts_share_a_sync(t *testing.T) {
+	t.Parallel()
+	cfg := small(scratch(t))
+	cfg.Lanes, cfg.Sync = 1, spool.SyncAlways
+	var records, fails atomic.Int64
+	cfg = spool.WithFaults(cfg, spool.Faults{Sync: func(mem []byte) error {
+		if len(mem) > spool.HeaderSize { // not the header
+			records.Add(1)
+		}
+		if fails.Load() > 0 {
+			return syscall.EIO
+		}
+		return nil
+	}})
+	s := open(t, cfg)
+	put := func() (receipts []spool.Receipt) {
+		for i := range 50 { // more than a page
+			e := event(i)
+			r, ok := s.Put(0, &e)
+			if !ok {
+				t.Fatal("a click was dropped")
+			}
+			receipts = append(receipts, r)
+		}
+		return receipts
+	}
+	receipts := put()
+	for _, r := range receipts {
+		if !spool.Durable([]spool.Receipt{r}) {
+			t.Error("a click was not confirmed")
+		}
+	}
+	if n := records.Load(); n != 1 {
+		t.Errorf("%d syncs for clicks that were put before the first", n)
+	}
+	fails.Store(1)
+	lost := put()
+	for _, r := range lost {
+		if spool.Durable([]spool.Receipt{receipts[0], r}) {
+			t.Error("a click was confirmed after a failed sync")
+		}
+	}
+	fails.Store(0)
+	for _, r := range lost {
+		if spool.Durable([]spool.Receipt{r}) {
+			t.Error("a click was confirmed by a sync after the failed one")
+		}
+	}
+	if !spool.Durable(put()) || !spool.Durable(nil) || !spool.Durable([]spool.Receipt{{}}) {
+		t.Error("a click was not confirmed")
 	}
 }

@@ -52,15 +52,39 @@ type lane struct {
 	_ [64]byte // keeps the next lane's lock out of this lane's cache lines
 }
 
-// Append stores one click, sets its number and lane (e.Seq, e.Lane) and returns true. The click then survives the end of the process
-// (for a crash of the machine see SyncMode). Append returns false if there is no space. Then the click is dropped and
-// counted, its number is not used again, and a loss marker will report it. In both cases the redirect can be
+// Append is Put, and waits for the disk with SyncAlways. It reports whether the click is stored.
+func (s *Spool) Append(hint uint32, e *click.Event) bool {
+	r, ok := s.Put(hint, e)
+	return ok && Durable([]Receipt{r})
+}
+
+// Receipt names a stored click that must not be confirmed before it is on the disk. The zero value names none.
+type Receipt struct {
+	lane *lane
+	seg  *segment
+	end  int64 // of the record
+}
+
+// Durable waits until the clicks are on the disk. It returns false if a sync has failed: then they may be lost or not. All clicks
+// that were stored before a sync share it.
+func Durable(receipts []Receipt) bool {
+	for _, r := range receipts {
+		if r.lane != nil && !r.lane.syncTo(r.seg, r.end) {
+			return false
+		}
+	}
+	return true
+}
+
+// Put stores one click, sets its number and lane (e.Seq, e.Lane) and returns true. The click then survives the end of the process
+// (for a crash of the machine see SyncMode; only with SyncAlways is there a Receipt). Put returns false if there is no space. Then the
+// click is dropped and counted, its number is not used again, and a loss marker will report it. In both cases the redirect can be
 // answered.
 //
 // The hint selects the lane. It should be a cheap number that differs between concurrent callers, such as the number
-// of a connection. Append copies what it keeps of e. It does not allocate and makes no system call, except that with
-// SyncAlways it waits for the disk. Any number of goroutines may call it.
-func (s *Spool) Append(hint uint32, e *click.Event) bool {
+// of a connection. Put copies what it keeps of e. It does not allocate and makes no system call. Any number of goroutines may
+// call it.
+func (s *Spool) Put(hint uint32, e *click.Event) (r Receipt, ok bool) {
 	n := uint32(len(s.lanes))
 	at := hint % n
 	l := s.lanes[at]
@@ -72,48 +96,48 @@ func (s *Spool) Append(hint uint32, e *click.Event) bool {
 			l.mu.Lock()
 		}
 	}
-	ok := l.write(e)
-	seg, end := l.seg, l.off
+	r, ok = l.store(e)
 	l.mu.Unlock()
 	if !ok {
-		return s.appendElsewhere(l, e)
+		return s.putElsewhere(l, e)
 	}
-	l.appended(seg, end)
-	return true
+	return r, true
 }
 
-// appendElsewhere tries every other lane. If all are full, it drops the click in lane l.
-func (s *Spool) appendElsewhere(l *lane, e *click.Event) bool {
+// putElsewhere tries every other lane. If all are full, it drops the click in lane l.
+func (s *Spool) putElsewhere(l *lane, e *click.Event) (r Receipt, ok bool) {
 	for _, other := range s.lanes {
-		if other != l && other.lockAndWrite(e, false) {
-			return true
+		if other == l {
+			continue
+		}
+		if r, ok = other.lockAndStore(e, false); ok {
+			return r, true
 		}
 	}
-	return l.lockAndWrite(e, true)
+	return l.lockAndStore(e, true)
 }
 
-// lockAndWrite appends the event if there is space. If the lane is full and last is true, it drops the event before it
+// lockAndStore stores the event if there is space. If the lane is full and last is true, it drops the event before it
 // releases the lock, because a number may be dropped only while the lane accepts no clicks.
-func (l *lane) lockAndWrite(e *click.Event, last bool) bool {
+func (l *lane) lockAndStore(e *click.Event, last bool) (r Receipt, ok bool) {
 	l.mu.Lock()
-	ok := l.write(e)
-	if !ok && last {
+	defer l.mu.Unlock()
+	if r, ok = l.store(e); !ok && last {
 		l.drop(e)
 	}
-	seg, end := l.seg, l.off
-	l.mu.Unlock()
-	if ok {
-		l.appended(seg, end)
-	}
-	return ok
+	return r, ok
 }
 
-// appended finishes the append of a written click. The lane is not locked.
-func (l *lane) appended(g *segment, end int64) {
+// store writes and counts the event. The lane is locked.
+func (l *lane) store(e *click.Event) (r Receipt, ok bool) {
+	if !l.write(e) {
+		return r, false
+	}
 	l.written.Add(1)
 	if l.spool.cfg.Sync == SyncAlways {
-		l.syncTo(g, end)
+		r = Receipt{l, l.seg, l.off}
 	}
+	return r, true
 }
 
 // write appends the event if there is space within lateWait. The lane is locked.
@@ -298,14 +322,15 @@ func (l *lane) touchHeader(change func(h []byte)) (ok bool) {
 }
 
 // syncTo makes the segment's records before the offset durable, and with them all records that other goroutines have
-// written meanwhile. A goroutine that waited for the lock often finds its record already synced.
-func (l *lane) syncTo(g *segment, end int64) {
+// written meanwhile. A goroutine that waited for the lock often finds its record already synced. syncTo reports whether they are
+// durable.
+func (l *lane) syncTo(g *segment, end int64) bool {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()
-	if g.synced >= end {
-		return
+	if g.synced < end {
+		l.syncLocked(g)
 	}
-	l.syncLocked(g)
+	return g.synced >= end
 }
 
 // syncLocked syncs the new parts of a segment. A failed sync may have silently discarded changed pages. A later

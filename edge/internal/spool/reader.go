@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/shortline/shortline/shared/click"
 )
@@ -153,6 +154,10 @@ func (r *Reader) start(lane click.Lane, first uint64, repair bool) {
 	r.records = r.records[:0]
 }
 
+// readStep is how many records are read at a time, in less than 100 µs. Redirects that arrive meanwhile wait on a machine with one
+// processor, and the runtime asks for them only when no goroutine is runnable.
+const readStep = 128
+
 // room reports whether another record of the given size fits into the batch.
 func (r *Reader) room(bytes, maxEvents, maxBytes int) bool {
 	return r.batch.Count == 0 || r.batch.Count < maxEvents && len(r.records)+bytes <= maxBytes
@@ -196,7 +201,9 @@ func (r *Reader) fill(maxEvents, maxBytes int) bool {
 			r.start(p.st.lane, rec.seq, false)
 		}
 		r.appendRecord(rec.payload)
-		p.pass(rec)
+		if p.pass(rec); r.batch.Count%readStep == 0 {
+			time.Sleep(time.Microsecond)
+		}
 	}
 }
 

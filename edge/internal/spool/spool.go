@@ -10,8 +10,8 @@
 //   - No two clicks get the same number.
 //   - Loss markers report all numbers without a click: clicks dropped for lack of space, and clicks that the disk lost.
 //   - Clicks are deleted to make space only after their acknowledgement. Readers return only what was written.
-//   - Append does not fail, allocate or wait for the disk (except with SyncAlways). When the cap is reached or the disk
-//     is full, it drops and counts clicks.
+//   - Append does not fail, allocate or wait for the disk (except with SyncAlways, see Put). When the cap is reached or the
+//     disk is full, it drops and counts clicks.
 //
 // Package ship and click.Sink decide where clicks go. The receiver must count repeated clicks once.
 //
@@ -43,7 +43,7 @@ const (
 	// SyncInterval syncs every Config.SyncEvery: a power cut loses at most the clicks of that time.
 	SyncInterval SyncMode = "interval"
 	// SyncAlways syncs before Append returns. Concurrent appends share one sync. A power cut loses nothing, but each
-	// redirect waits for the disk.
+	// redirect waits for the disk. A click whose sync failed may be lost or not, and Append returns false.
 	SyncAlways SyncMode = "always"
 	// SyncNone leaves syncing to the system: a power cut loses what was not written back, usually up to 30 s.
 	SyncNone SyncMode = "none"
@@ -66,6 +66,8 @@ type Config struct {
 	RetainFor      time.Duration // how long acknowledged clicks stay, default 24 h; negative: they are deleted at once
 	RetainBytes    int64         // maximum size of acknowledged clicks, default a quarter of CapBytes
 	Logger         *slog.Logger  // default: no logging
+
+	Msync func(mem []byte) error // replaces the system call in tests of other packages
 
 	disk *disk // tests inject faults here
 }
@@ -158,6 +160,9 @@ func Open(cfg Config) (*Spool, error) {
 	s := &Spool{cfg: cfg, disk: systemDisk(), log: cfg.Logger, keep: make(chan struct{}, 1)}
 	if cfg.disk != nil {
 		s.disk = *cfg.disk
+	}
+	if cfg.Msync != nil {
+		s.disk.sync = cfg.Msync
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("spool: %w", err)
@@ -328,9 +333,6 @@ type Stats struct {
 	CursorErrors uint64    // acknowledgements that could not be stored
 	LastSync     time.Time // start of the last complete sync; zero if none, and with SyncAlways and SyncNone
 }
-
-// Waits reports whether Append waits for the disk.
-func (s *Spool) Waits() bool { return s.cfg.Sync == SyncAlways }
 
 // Stats returns the counters. It uses no lock of the append path.
 func (s *Spool) Stats() Stats {

@@ -11,13 +11,13 @@ import (
 // Both use the table's current version and only give prefetch hints to the processor. A wrong hint costs time but
 // never gives a wrong result.
 
-// Foresee prefetches the index slot of a slug. It returns the argument for Approach, which is never 0.
+// Foresee prefetches the index slot of a slug. It returns the argument for Approach.
 func (t *Table) Foresee(slug []byte) (hash uint64) {
 	hash = maphash.Bytes(t.seed, slug)
 	if index := t.now.Load().base.index; len(index) > 0 {
 		prefetch(unsafe.Pointer(&index[slot(hash, len(index))]))
 	}
-	return hash | 1
+	return hash
 }
 
 // Approach prefetches the link itself.
@@ -26,14 +26,13 @@ func (t *Table) Approach(foreseen uint64) {
 	if len(s.index) == 0 {
 		return
 	}
-	// Foresee overwrote the lowest bit of the hash. It hardly matters to slot, and the comparison of tags skips it.
 	tag := foreseen << 48
 	for i, n := slot(foreseen, len(s.index)), 0; n < 3; n++ {
 		w := s.index[i]
 		if w == 0 {
 			return
 		}
-		if (w^tag)>>49 == 0 {
+		if (w^tag)>>48 == 0 {
 			// unsafe: the address is in the chunk, or less than three cache lines behind it. A prefetch of unmapped
 			// memory does nothing.
 			prefetchLink(unsafe.Pointer(unsafe.SliceData(s.at(w))))
