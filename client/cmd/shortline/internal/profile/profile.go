@@ -186,13 +186,13 @@ func Address(text string) (*url.URL, error) {
 		}
 		text = scheme + text
 	}
-	u, err := url.Parse(strings.TrimRight(text, "/"))
+	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, fmt.Errorf("%q is not the address of a Shortline, such as https://sho.rt", text)
 	}
 	if u.User != nil {
 		return nil, errors.New("the address must not contain a password")
 	}
-	u.RawQuery, u.Fragment = "", ""
+	u.RawQuery, u.Fragment, u.Path, u.RawPath = "", "", strings.TrimRight(u.Path, "/"), ""
 	return u, nil
 }
