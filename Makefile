@@ -2,7 +2,7 @@
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-MODULES  = shared edge client control control/cmd/standalone deploy/grafana/generate test/acme test/chd test/clients test/kafka test/observe test/browser test/harness test/run test/deploy
+MODULES  = shared edge client client/cmd/shortline control control/cmd/standalone deploy/grafana/generate test/acme test/chd test/clients test/kafka test/observe test/browser test/harness test/run test/deploy
 CACHE   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shortline
 DATA_DIR ?= $(CURDIR)/data
 export DATA_DIR
@@ -26,11 +26,15 @@ web: ## build the console, which the programs embed
 dev: ## serve the console's sources with hot reload, for a standalone that runs at SHORTLINE_URL
 	@deploy/dev/web dev
 
-build: compiler web ## build bin/edge, bin/control and bin/standalone, each with its licences
+build: compiler web ## build bin/edge, bin/control, bin/standalone and bin/shortline, each with its licences
 	VERSION=$(VERSION) deploy/dev/program edge bin/edge
 	VERSION=$(VERSION) deploy/dev/program control bin/control
+	VERSION=$(VERSION) deploy/dev/program shortline bin/shortline
 	$(MAKE) build-standalone
 	cd .ci/tools && GOWORK=off $(GO) run ./licences -texts $(CURDIR)/bin
+
+build-cli: ## build bin/shortline, the command line program, which needs only Go
+	VERSION=$(VERSION) deploy/dev/program shortline bin/shortline
 
 build-standalone: compiler web
 	VERSION=$(VERSION) deploy/dev/program standalone bin/standalone
@@ -164,4 +168,4 @@ compiler:
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run web dev build build-standalone test quick proof check api-diff api-released api-document prose bench guard fuzz e2e e2e-cluster sim combinations screens load docs geo up up-fleet down compiler
+.PHONY: help run web dev build build-cli build-standalone test quick proof check api-diff api-released api-document prose bench guard fuzz e2e e2e-cluster sim combinations screens load docs geo up up-fleet down compiler

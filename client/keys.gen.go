@@ -62,3 +62,49 @@ func (s *KeyService) Get(ctx context.Context, id string, opts ...RequestOption) 
 func (s *KeyService) Rotate(ctx context.Context, id string, body RotateAPIKey, opts ...RequestOption) (*NewAPIKey, error) {
 	return one[NewAPIKey](ctx, s.c, &call{method: "POST", path: expand("/api/api-keys/{id}/rotate", id), body: body, key: true}, opts)
 }
+
+// RevokeOwn sends POST /api/auth/key/revoke: delete the API key of this request.
+//
+// A program that signs out deletes its own key, and the keys that were made with it. `prefix` are the first ten
+// characters of the key, to show that this is meant; 404 if they are of another one, or if the request has a session.
+func (s *KeyService) RevokeOwn(ctx context.Context, body RevokeOwnKey, opts ...RequestOption) error {
+	return s.c.none(ctx, &call{method: "POST", path: expand("/api/auth/key/revoke"), body: body, key: true}, opts)
+}
+
+// Pairing sends GET /api/auth/pairings: get the program that waits with a code.
+//
+// What the page shows before a user confirms. 404 if the code is wrong, was answered, or has expired.
+func (s *KeyService) Pairing(ctx context.Context, params GetPairingParams, opts ...RequestOption) (*WaitingProgram, error) {
+	return one[WaitingProgram](ctx, s.c, &call{method: "GET", path: expand("/api/auth/pairings"), query: params}, opts)
+}
+
+// BeginPairing sends POST /api/auth/pairings: ask for an API key that a user confirms.
+//
+// The program shows the code and the address, and asks for the result every `interval` seconds. The code can be
+// confirmed for ten minutes.
+func (s *KeyService) BeginPairing(ctx context.Context, body BeginPairing, opts ...RequestOption) (*Pairing, error) {
+	return one[Pairing](ctx, s.c, &call{method: "POST", path: expand("/api/auth/pairings"), body: body}, opts)
+}
+
+// ApprovePairing sends POST /api/auth/pairings/approve: give a waiting program an API key.
+//
+// The program gets a key with these fields when it asks the next time. The key works in the workspace of this request,
+// as one that POST /api/api-keys creates.
+func (s *KeyService) ApprovePairing(ctx context.Context, body ApprovePairing, opts ...RequestOption) error {
+	return s.c.none(ctx, &call{method: "POST", path: expand("/api/auth/pairings/approve"), body: body, key: true}, opts)
+}
+
+// RedeemPairing sends POST /api/auth/pairings/redeem: get the API key that a user has confirmed.
+//
+// 404 if the code is unknown, has expired, or was redeemed. The key is made with this request: 403 or 409 if its user
+// may not have one any more.
+func (s *KeyService) RedeemPairing(ctx context.Context, body RedeemPairing, opts ...RequestOption) (*RedeemedPairing, error) {
+	return one[RedeemedPairing](ctx, s.c, &call{method: "POST", path: expand("/api/auth/pairings/redeem"), body: body}, opts)
+}
+
+// RefusePairing sends POST /api/auth/pairings/refuse: give a waiting program no API key.
+//
+// The program learns that it was refused when it asks the next time.
+func (s *KeyService) RefusePairing(ctx context.Context, body RefusePairing, opts ...RequestOption) error {
+	return s.c.none(ctx, &call{method: "POST", path: expand("/api/auth/pairings/refuse"), body: body, key: true}, opts)
+}

@@ -88,6 +88,78 @@ type RotateAPIKey struct {
 	ExpiresAt Optional[time.Time] `json:"expiresAt,omitzero"`
 }
 
+type RevokeOwnKey struct {
+	Prefix string `json:"prefix"`
+}
+
+// GetPairingParams are parameters of a request. A parameter with its zero value is left out.
+type GetPairingParams struct {
+	// As the program shows it.
+	Code string `query:"code"`
+}
+
+type WaitingProgram struct {
+	UserCode string `json:"userCode"`
+	// What the program calls itself.
+	Name string `json:"name"`
+	// The address of the program.
+	IP        string    `json:"ip"`
+	CreatedAt time.Time `json:"createdAt"`
+	ExpiresAt time.Time `json:"expiresAt"`
+}
+
+type BeginPairing struct {
+	// What the program calls itself; 1 to 100 characters.
+	Name string `json:"name"`
+}
+
+type Pairing struct {
+	// The program's secret, with which it redeems the confirmation.
+	DeviceCode string `json:"deviceCode"`
+	// What the user compares.
+	UserCode string `json:"userCode"`
+	// The page on which the user confirms the code.
+	URL string `json:"url"`
+	// Seconds to wait between two requests for the result.
+	Interval  int       `json:"interval"`
+	ExpiresAt time.Time `json:"expiresAt"`
+}
+
+type ApprovePairing struct {
+	Code string `json:"code"`
+	// Of the API key: 1 to 100 characters.
+	Name string `json:"name"`
+	// As for POST /api/api-keys.
+	ExpiresAt Optional[time.Time] `json:"expiresAt,omitzero"`
+	// As for POST /api/api-keys.
+	Scopes Optional[[]Scope] `json:"scopes,omitzero"`
+}
+
+type RedeemPairing struct {
+	DeviceCode string `json:"deviceCode"`
+}
+
+type RedeemedPairing struct {
+	Status RedeemedPairingStatus `json:"status"`
+	// The API key, shown only in this response. Null unless the status is APPROVED.
+	Key *string `json:"key"`
+	// Null unless the status is APPROVED.
+	APIKey *APIKey `json:"apiKey"`
+}
+
+type RefusePairing struct {
+	Code string `json:"code"`
+}
+
+// RedeemedPairingStatus is one of the constants below. A later release of the server may know more.
+type RedeemedPairingStatus string
+
+const (
+	RedeemedPairingStatusPending  RedeemedPairingStatus = "PENDING"
+	RedeemedPairingStatusApproved RedeemedPairingStatus = "APPROVED"
+	RedeemedPairingStatusRefused  RedeemedPairingStatus = "REFUSED"
+)
+
 // Scope is one of the constants below. A later release of the server may know more.
 type Scope string
 

@@ -11,6 +11,8 @@ require (
 	github.com/shortline/shortline/shared v0.0.0-00010101000000-000000000000
 )
 
+require github.com/rogpeppe/go-internal v1.16.0
+
 require (
 	github.com/apapsch/go-jsonmerge/v2 v2.0.0 // indirect
 	github.com/dprotaso/go-yit v0.0.0-20220510233725-9ba8df137936 // indirect

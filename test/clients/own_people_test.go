@@ -27,6 +27,22 @@ import (
 
 const userPassword = "purple elephants sing loudly"
 
+// pairing lets a program have a key, and another one none.
+func (s *session) pairing() {
+	t, ctx := s.t, s.ctx()
+	program := got(s.public.Keys.BeginPairing(ctx, client.BeginPairing{Name: "a program"}))(t)
+	got(s.Keys.Pairing(ctx, client.GetPairingParams{Code: program.UserCode}))(t)
+	s.ok(s.Keys.ApprovePairing(ctx, client.ApprovePairing{Code: program.UserCode, Name: "a program"}))
+	redeemed := got(s.public.Keys.RedeemPairing(ctx, client.RedeemPairing{DeviceCode: program.DeviceCode}))(t)
+	if redeemed.Key == nil {
+		t.Fatalf("no key: %+v", redeemed)
+	}
+	own := s.client(client.WithAPIKey(*redeemed.Key))
+	s.ok(own.Keys.RevokeOwn(ctx, client.RevokeOwnKey{Prefix: (*redeemed.Key)[:10]}))
+	other := got(s.public.Keys.BeginPairing(ctx, client.BeginPairing{Name: "another program"}))(t)
+	s.ok(s.Keys.RefusePairing(ctx, client.RefusePairing{Code: other.UserCode}))
+}
+
 func (s *session) accounts() {
 	t, ctx := s.t, s.ctx()
 	me := got(s.Account.Me(ctx))(t)
@@ -46,6 +62,8 @@ func (s *session) accounts() {
 	got(s.Keys.List(ctx, client.PageParams{}))(t)
 	got(s.Keys.Rotate(ctx, key.ID, client.RotateAPIKey{}))(t)
 	s.ok(s.Keys.Delete(ctx, key.ID, client.DeleteAPIKeyParams{EndMade: client.Set(true)}))
+
+	s.pairing()
 
 	got(s.public.Passkeys.BeginLogin(ctx))(t)
 	_, err = s.public.Passkeys.FinishLogin(ctx, client.FinishPasskeyLogin{})

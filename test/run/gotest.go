@@ -23,7 +23,8 @@ type module struct {
 
 // modules are all modules with tests.
 var modules = []module{
-	{dir: "shared"}, {dir: "edge"}, {dir: "client"}, {dir: "control"}, {dir: "control/cmd/standalone"}, {dir: "deploy/grafana/generate"},
+	{dir: "shared"}, {dir: "edge"}, {dir: "client"}, {dir: "client/cmd/shortline"}, {dir: "control"}, {dir: "control/cmd/standalone"},
+	{dir: "deploy/grafana/generate"},
 	{dir: "test/browser"}, {dir: "test/harness"}, {dir: "test/observe"}, {dir: "test/run"},
 	{dir: "test/acme", alone: true}, {dir: "test/clients", alone: true}, {dir: "test/deploy", alone: true},
 }

@@ -43,12 +43,12 @@ func (r *testRun) build(ctx context.Context, clocks bool) error {
 			r.env = append(r.env, testkit.ProgramVariable(name)+"="+path)
 			return errors.Join(err, ctx.Err())
 		}
-		for _, name := range []string{"edge", "control", "standalone"} {
+		for _, name := range []string{"edge", "control", "standalone", "shortline"} {
 			path, err := testkit.Release(name)
 			if err := add(name, path, err); err != nil {
 				return err
 			}
-			if !clocks {
+			if !clocks || name == "shortline" {
 				continue
 			}
 			path, err = testkit.ReleaseWithClock(name)

@@ -31,6 +31,7 @@ var programs = []struct{ name, dir, pkg string }{
 	{"edge", "edge", "./cmd/edge"},
 	{"control", "control", "./cmd/control"},
 	{"standalone", "control/cmd/standalone", "."},
+	{"shortline", "client/cmd/shortline", "."},
 }
 
 func main() {

@@ -28,7 +28,7 @@ var (
 const own = ".ci/tools/licences/texts/"
 
 var others = []other{
-	{"Go's runtime and standard library", "BSD-3-Clause", each, []string{"go:LICENSE", "go:PATENTS"}},
+	{"Go's runtime and standard library", "BSD-3-Clause", append([]string{"shortline"}, each...), []string{"go:LICENSE", "go:PATENTS"}},
 	{"DuckDB, linked in by its Go module", "MIT", []string{"standalone"}, []string{"github.com/duckdb/duckdb-go-bindings:LICENSE"}},
 	{"what DuckDB contains (brotli, fmt, ICU, mbed TLS, RE2, zstd and others)", "MIT, BSD, Apache-2.0, BSL-1.0, Unicode, zlib",
 		[]string{"standalone"},

@@ -121,6 +121,13 @@ accept POST /api/invitations/accept b
 list GET /api/workspaces/{id}/invitations p
 create POST /api/workspaces/{id}/invitations bi
 revoke DELETE /api/workspaces/{id}/invitations/{invitationId}
+pairing
+revokeOwnKey POST /api/auth/key/revoke bi
+get GET /api/auth/pairings
+begin POST /api/auth/pairings b
+approve POST /api/auth/pairings/approve bi
+redeem POST /api/auth/pairings/redeem b
+refuse POST /api/auth/pairings/refuse bi
 passkeys
 list GET /api/auth/passkeys p
 beginLogin POST /api/auth/passkeys/login/begin

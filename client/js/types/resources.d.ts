@@ -1,26 +1,27 @@
 // Generated from the OpenAPI document by generate/generate.js. Do not edit.
 import type {
   APIKey, APIKeyList, AbuseForm, AbuseFormSent, AbuseReport, AcceptInvitationInBody, AcceptedInvitation, AddManyToBundleRequest,
-  AddToBundleRequest, AuditLogs, BeginPasskeyRequest, Bots, BrowserConversion, BulkCreateURLsRequest, BulkCreated, BulkDeleteURLsRequest,
-  BulkDeleted, BulkUpdate, BulkUpdated, Bundle, BundleStats, Change, ChangePasswordInBody, ConversionItem, ConversionItems,
-  ConversionSettings, ConversionsSent, CreateBundle, CreateDomain, CreateInvitationInBody, CreateKeyInBody, CreateOIDCProviderRequest,
-  CreateRule, CreateTag, CreateTemplate, CreateURL, CreateUserInBody, CreateVariant, CreateView, CreateWebhookRequest,
-  CreateWorkspaceInBody, DayFigures, DisableTOTPInBody, Domain, DomainFields, DuplicateURLRequest, EdgeList, EnableTOTPInBody,
-  EraseInBody, Erasure, Experiment, ExplainInBody, ExplainNewInBody, Explanation, FinishPasskeyLoginRequest, FinishPasskeyRequest,
-  ForgotPasswordInBody, Freshness, Groups, Heatmap, ImageUploaded, Import, ImportPlan, ImportPreview, LinkInfo, LinkOpened, LinkPassword,
-  ListAbuseReport, ListBundle, ListConversion, ListDomain, ListExperimentWeights, ListGoal, ListImport, ListImportProblem, ListInvitation,
-  ListMember, ListMissingSlug, ListPasskey, ListSession, ListTag, ListURLChange, ListUTMTemplate, ListUser, ListView, ListWebhook,
-  ListWorkspace, Login, LoginInBody, Member, Message, MoveInBundleRequest, Named, NewAPIKey, NewInvitation, NewWebhook, OIDCAccount,
-  OIDCProvider, Overview, PagePreview, Passkey, PasskeyCreation, PasskeyRequest, PromoteVariantRequest, PutConversionSettings,
-  PutExperimentRequest, PutSettingInBody, PutURL, RecentClicks, RenamePasskeyRequest, Replay, ReplayInBody, Report, ResetForgottenInBody,
-  ResetPasswordInBody, ResolveReportInBody, RestoreURLRequest, RollBackURLRequest, RotateKeyInBody, RotateWebhookSecretRequest, Routing,
-  RoutingRule, RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate, SSOProvider, SetMemberRoleInBody, SetNameInBody,
-  SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting, SignInMethods, SlugAvailability, Summary, SuspendDomainRequest, SuspendInBody,
-  Tag, Test, Tests, TopURL, TransferURLsRequest, Trends, TurnOffTOTPInBody, TwoFactorEnabled, TwoFactorSetup, URL, URLList, URLStats,
-  URLsTransferred, UTMFieldValues, UTMTemplate, UpdateBundle, UpdateMeInBody, UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest,
-  UpdateRule, UpdateTag, UpdateTemplate, UpdateURL, UpdateVariant, UpdateView, UpdateWebhookRequest, UpdateWorkspaceInBody,
-  UploadCertificate, UpsertURLsRequest, UpsertedURLs, User, Variant, Variants, View, Webhook, WebhookLog, WebhookLogList, WebhookRepeat,
-  WebhookTest, Workspace, WebhookEventName,
+  AddToBundleRequest, ApprovePairingInBody, AuditLogs, BeginPairingInBody, BeginPasskeyRequest, Bots, BrowserConversion,
+  BulkCreateURLsRequest, BulkCreated, BulkDeleteURLsRequest, BulkDeleted, BulkUpdate, BulkUpdated, Bundle, BundleStats, Change,
+  ChangePasswordInBody, ConversionItem, ConversionItems, ConversionSettings, ConversionsSent, CreateBundle, CreateDomain,
+  CreateInvitationInBody, CreateKeyInBody, CreateOIDCProviderRequest, CreateRule, CreateTag, CreateTemplate, CreateURL, CreateUserInBody,
+  CreateVariant, CreateView, CreateWebhookRequest, CreateWorkspaceInBody, DayFigures, DisableTOTPInBody, Domain, DomainFields,
+  DuplicateURLRequest, EdgeList, EnableTOTPInBody, EraseInBody, Erasure, Experiment, ExplainInBody, ExplainNewInBody, Explanation,
+  FinishPasskeyLoginRequest, FinishPasskeyRequest, ForgotPasswordInBody, Freshness, Groups, Heatmap, ImageUploaded, Import, ImportPlan,
+  ImportPreview, LinkInfo, LinkOpened, LinkPassword, ListAbuseReport, ListBundle, ListConversion, ListDomain, ListExperimentWeights,
+  ListGoal, ListImport, ListImportProblem, ListInvitation, ListMember, ListMissingSlug, ListPasskey, ListSession, ListTag, ListURLChange,
+  ListUTMTemplate, ListUser, ListView, ListWebhook, ListWorkspace, Login, LoginInBody, Member, Message, MoveInBundleRequest, Named,
+  NewAPIKey, NewInvitation, NewWebhook, OIDCAccount, OIDCProvider, Overview, PagePreview, Pairing, Passkey, PasskeyCreation,
+  PasskeyRequest, PromoteVariantRequest, PutConversionSettings, PutExperimentRequest, PutSettingInBody, PutURL, RecentClicks,
+  RedeemPairingInBody, RedeemedPairing, RefusePairingInBody, RenamePasskeyRequest, Replay, ReplayInBody, Report, ResetForgottenInBody,
+  ResetPasswordInBody, ResolveReportInBody, RestoreURLRequest, RevokeOwnKeyInBody, RollBackURLRequest, RotateKeyInBody,
+  RotateWebhookSecretRequest, Routing, RoutingRule, RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate, SSOProvider,
+  SetMemberRoleInBody, SetNameInBody, SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting, SignInMethods, SlugAvailability, Summary,
+  SuspendDomainRequest, SuspendInBody, Tag, Test, Tests, TopURL, TransferURLsRequest, Trends, TurnOffTOTPInBody, TwoFactorEnabled,
+  TwoFactorSetup, URL, URLList, URLStats, URLsTransferred, UTMFieldValues, UTMTemplate, UpdateBundle, UpdateMeInBody,
+  UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest, UpdateRule, UpdateTag, UpdateTemplate, UpdateURL, UpdateVariant, UpdateView,
+  UpdateWebhookRequest, UpdateWorkspaceInBody, UploadCertificate, UpsertURLsRequest, UpsertedURLs, User, Variant, Variants, View,
+  WaitingProgram, Webhook, WebhookLog, WebhookLogList, WebhookRepeat, WebhookTest, Workspace, WebhookEventName,
 } from './schemas.js';
 import type {
   Call, Fields, FileBody, Idempotent, IfMatch, IfNoneMatch, List, LiveOptions, LiveStream, NotModified, Only, Redirect, RequestOptions, Time,
@@ -488,6 +489,11 @@ export interface ListImportProblemsQuery extends Paging {
 }
 
 export interface ListInvitationsQuery extends Paging {
+}
+
+export interface GetPairingQuery {
+  /** As the program shows it. */
+  code: string;
 }
 
 export interface ListPasskeysQuery extends Paging {
@@ -1158,6 +1164,38 @@ export interface InvitationsResource {
   revoke(id: string, invitationId: string, options?: RequestOptions): Call<void>;
 }
 
+/** An API key for a program without a browser, which a user confirms in the console. */
+export interface PairingResource {
+  /**
+   * Delete the API key of this request. A program that signs out deletes its own key, and the keys that were made with it. `prefix`
+   * are the first ten characters of the key, to show that this is meant; 404 if they are of another one, or if the request has a
+   * session.
+   */
+  revokeOwnKey(body: RevokeOwnKeyInBody, options?: RequestOptions & Idempotent): Call<void>;
+  /**
+   * Get the program that waits with a code. What the page shows before a user confirms. 404 if the code is wrong, was answered, or
+   * has expired.
+   */
+  get<F extends keyof WaitingProgram = keyof WaitingProgram>(options: GetPairingQuery & Fields<F> & RequestOptions): Call<Only<WaitingProgram, F>>;
+  /**
+   * Ask for an API key that a user confirms. The program shows the code and the address, and asks for the result every `interval`
+   * seconds. The code can be confirmed for ten minutes.
+   */
+  begin(body: BeginPairingInBody, options?: RequestOptions): Call<Pairing>;
+  /**
+   * Give a waiting program an API key. The program gets a key with these fields when it asks the next time. The key works in the
+   * workspace of this request, as one that POST /api/api-keys creates.
+   */
+  approve(body: ApprovePairingInBody, options?: RequestOptions & Idempotent): Call<void>;
+  /**
+   * Get the API key that a user has confirmed. 404 if the code is unknown, has expired, or was redeemed. The key is made with this
+   * request: 403 or 409 if its user may not have one any more.
+   */
+  redeem(body: RedeemPairingInBody, options?: RequestOptions): Call<RedeemedPairing>;
+  /** Give a waiting program no API key. The program learns that it was refused when it asks the next time. */
+  refuse(body: RefusePairingInBody, options?: RequestOptions & Idempotent): Call<void>;
+}
+
 /** Sign-in without a user name, with a passkey (WebAuthn). */
 export interface PasskeysResource {
   /** List your passkeys. Your passkeys, oldest first. Requires a session, as do the other calls except for signing in. */
@@ -1725,6 +1763,8 @@ export interface Resources {
   readonly imports: ImportsResource;
   /** Links with which new members join a workspace. */
   readonly invitations: InvitationsResource;
+  /** An API key for a program without a browser, which a user confirms in the console. */
+  readonly pairing: PairingResource;
   /** Sign-in without a user name, with a passkey (WebAuthn). */
   readonly passkeys: PasskeysResource;
   /** Erasing the data of a visitor. Administrators only. */

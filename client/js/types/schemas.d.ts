@@ -189,6 +189,16 @@ export interface AppLinksFields {
   apple?: unknown;
 }
 
+export interface ApprovePairingInBody {
+  code: string;
+  /** As for POST /api/api-keys. */
+  expiresAt?: string | null;
+  /** Of the API key: 1 to 100 characters. */
+  name: string;
+  /** As for POST /api/api-keys. */
+  scopes?: ('links:read' | 'links:write' | 'analytics:read' | 'conversions:write' | 'webhooks' | 'domains' | 'members')[] | null;
+}
+
 export interface Aside {
   /** The code of the message. Messages without one are in English only. */
   code?: ProblemCode;
@@ -246,6 +256,11 @@ export interface AuthenticatorSelectionStruct {
   requireResidentKey: boolean;
   residentKey: 'required';
   userVerification: 'required';
+}
+
+export interface BeginPairingInBody {
+  /** What the program calls itself; 1 to 100 characters. */
+  name: string;
 }
 
 export interface BeginPasskeyRequest {
@@ -2648,6 +2663,19 @@ export interface PagePreview {
   url: string;
 }
 
+export interface Pairing {
+  /** The program's secret, with which it redeems the confirmation. */
+  deviceCode: string;
+  /** A time in RFC 3339. */
+  expiresAt: string;
+  /** Seconds to wait between two requests for the result. */
+  interval: number;
+  /** The page on which the user confirms the code. */
+  url: string;
+  /** What the user compares. */
+  userCode: string;
+}
+
 export interface PartChange {
   /** Fields by name. All old values of a new part are null, and all new values of a removed one. */
   changes: Record<string, Change>;
@@ -2857,6 +2885,18 @@ export interface RecentClicks {
   total: number;
 }
 
+export interface RedeemPairingInBody {
+  deviceCode: string;
+}
+
+export interface RedeemedPairing {
+  /** Null unless the status is APPROVED. */
+  apiKey: APIKey | null;
+  /** The API key, shown only in this response. Null unless the status is APPROVED. */
+  key: string | null;
+  status: 'PENDING' | 'APPROVED' | 'REFUSED';
+}
+
 export interface Referred {
   clicks: number;
   /** Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if conversions repeat. Only with goal. */
@@ -2867,6 +2907,10 @@ export interface Referred {
   referer: string;
   /** Sum of the values of the conversions in each currency. Only with goal. */
   revenue?: Amount[];
+}
+
+export interface RefusePairingInBody {
+  code: string;
 }
 
 export interface RegionFreshness {
@@ -3048,6 +3092,10 @@ export interface RestoreURLRequest {
   externalId?: string | null;
   /** Another slug, if the old one was taken meanwhile. */
   slug?: string | null;
+}
+
+export interface RevokeOwnKeyInBody {
+  prefix: string;
 }
 
 export interface RollBackURLRequest {
@@ -4090,6 +4138,18 @@ export interface VisitorCondition {
   operator: 'in' | 'not_in' | 'equals' | 'not_equals';
   type: 'visitor';
   value: string | string[];
+}
+
+export interface WaitingProgram {
+  /** A time in RFC 3339. */
+  createdAt: string;
+  /** A time in RFC 3339. */
+  expiresAt: string;
+  /** The address of the program. */
+  ip: string;
+  /** What the program calls itself. */
+  name: string;
+  userCode: string;
 }
 
 export interface Webhook {

@@ -133,7 +133,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	k.OrderTags( // in the document
 		"Visitors", "Account", "Passkeys", "Single sign-on", "URLs", "Routing rules", "Variants", "Bundles", "Tags", "Imports",
 		"Views", "UTM templates", "Domains", "Images", "Analytics", "Conversions", "Experiments", "Conversion settings", "Webhooks",
-		"Workspaces", "Invitations", "API keys", "Abuse", "Users", "Identity providers", "System settings", "Audit", "Edges",
+		"Workspaces", "Invitations", "API keys", "Pairing", "Abuse", "Users", "Identity providers", "System settings", "Audit", "Edges",
 		"Privacy",
 	)
 	if err := mcpapi.Register(k); err != nil {

@@ -126,6 +126,8 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.answer(w, r, func() { s.show(w, r, http.StatusOK) })
 	case isScreen:
 		s.answer(w, r, func() { s.screen(w, r, below) })
+	case pairFiles[p] != nil:
+		s.answer(w, r, func() { pairFiles[p].serve(w, r, http.StatusOK) })
 	case strings.HasPrefix(p, "/login/"):
 		s.answer(w, r, func() { s.show(w, r, http.StatusNotFound) })
 	case p == "/static" || strings.HasPrefix(p, "/static/"):

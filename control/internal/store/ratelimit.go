@@ -17,7 +17,7 @@ func (c Conn) HitRate(ctx context.Context, key string, now, end int64) (n int, u
 const deviceMemory = 180 * 24 * 3600 * 1000
 
 // Sweep deletes what has ended by now: sessions, account lockouts, rate counts, requests for a new password,
-// ceremonies of passkeys and requests with an idempotency key. It also forgets devices that were not used for 180 days.
+// ceremonies of passkeys, pairings and requests with an idempotency key. It also forgets devices that were not used for 180 days.
 func (s *Store) Sweep(ctx context.Context, now int64) error {
 	return s.Tx(ctx, func(tx *Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM known_devices WHERE last_seen_at <= ?`, now-deviceMemory); err != nil {
@@ -32,6 +32,7 @@ func (s *Store) Sweep(ctx context.Context, now int64) error {
 			`DELETE FROM attempt_guards WHERE forget_at <= ?`,
 			`DELETE FROM rate_counts WHERE ends_at <= ?`,
 			`DELETE FROM passkey_ceremonies WHERE expires_at <= ?`,
+			`DELETE FROM pairings WHERE expires_at <= ?`,
 			`DELETE FROM idempotent_requests WHERE expires_at <= ?`,
 		} {
 			if _, err := tx.Exec(ctx, q, now); err != nil {

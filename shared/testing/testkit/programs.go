@@ -71,8 +71,8 @@ func release(root, name, out string, env []string) error {
 	build := exec.Command(filepath.Join(root, "deploy/dev/program"), name, out)
 	build.Env = append(append(os.Environ(), "VERSION=test"), env...)
 	for _, cmd := range []*exec.Cmd{web, build} {
-		if cmd == web && name == "edge" {
-			continue // it has no console
+		if cmd == web && (name == "edge" || name == "shortline") {
+			continue // they have no console
 		}
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("%w: %s", err, text)

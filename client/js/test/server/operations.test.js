@@ -336,6 +336,18 @@ test('API keys', async () => {
   await admin.apiKeys.delete(created.id);
 });
 
+test('pairing', async () => {
+  const begun = await anonymous.pairing.begin({ name: 'a program' });
+  assert.equal((await admin.pairing.get({ code: begun.userCode })).name, 'a program');
+  await admin.pairing.approve({ code: begun.userCode, name: 'a program' });
+  const { status, key } = await anonymous.pairing.redeem({ deviceCode: begun.deviceCode });
+  assert.equal(status, 'APPROVED');
+  assert.ok(key);
+  await anonymous.with({ apiKey: key }).pairing.revokeOwnKey({ prefix: key.slice(0, 10) });
+  const other = await anonymous.pairing.begin({ name: 'another program' });
+  await admin.pairing.refuse({ code: other.userCode });
+});
+
 test('webhooks', async () => {
   const hook = await admin.webhooks.create({ name: 'CRM', url: 'https://hooks.example.com/', events: ['url.created'] });
   assert.ok(hook.secret);

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
@@ -236,4 +237,9 @@ func (k *Kit) openAPI() huma.Config {
 		Formats:       map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
 		DefaultFormat: "application/json",
 	}
+}
+
+// ConsoleAddress returns where the console is, without a slash at its end.
+func (k *Kit) ConsoleAddress() string {
+	return cmp.Or(k.Console, strings.TrimSuffix(k.cfg.BaseURL, "/"))
 }

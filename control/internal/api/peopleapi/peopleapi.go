@@ -33,7 +33,7 @@ func Register(k *kit.Kit, d Deps) {
 	s := &server{k, d}
 	k.Resources(
 		accountResource, passkeyResource, signOnResource, workspaceResource,
-		invitationResource, keyResource, userResource, providerResource,
+		invitationResource, keyResource, pairingResource, userResource, providerResource,
 	)
 	if s.Accounts != nil {
 		s.registerAccount()
@@ -46,6 +46,7 @@ func Register(k *kit.Kit, d Deps) {
 	}
 	if s.Keys != nil {
 		s.registerKeys()
+		s.registerPairings()
 	}
 	if s.Workspaces != nil {
 		s.registerWorkspaces()

@@ -38,6 +38,7 @@ func readItems(body []byte, contentType string) ([]conversion.Item, error) {
 	if err := json.Unmarshal(body, new(json.RawMessage)); errors.As(err, &syntax) {
 		return nil, problem.New(problem.Invalid, "The request body is not valid JSON (at byte %d).", syntax.Offset)
 	}
+	var v problem.Fields
 	list := []json.RawMessage{body}
 	single := false
 	switch {
@@ -55,21 +56,16 @@ func readItems(body []byte, contentType string) ([]conversion.Item, error) {
 			single = true
 			break
 		}
-		var v problem.Fields
 		delete(object, "items")
 		for _, name := range slices.Sorted(maps.Keys(object)) {
 			v.Add(name, "is not a known property")
 		}
 		if err := json.Unmarshal(items, &list); err != nil || list == nil {
 			v.Add("items", "must be an array")
-		} else if len(v) > 0 {
-			v.Join(checkCount(list))
-		}
-		if err := v.Err(); err != nil {
-			return nil, err
+			return nil, v.Err()
 		}
 	}
-	return parseItems(list, single)
+	return parseItems(v, list, single)
 }
 
 // readLines reads one item from each line that is not empty.
@@ -86,15 +82,16 @@ func readLines(body []byte) ([]conversion.Item, error) {
 		}
 		list = append(list, line)
 	}
-	return parseItems(list, false)
+	return parseItems(nil, list, false)
 }
 
-// parseItems reads valid JSON as items. single names fields without the place of the item.
-func parseItems(list []json.RawMessage, single bool) ([]conversion.Item, error) {
-	if err := checkCount(list); err != nil {
-		return nil, err
+// parseItems reads valid JSON as items, and adds what is wrong with them to the problems of the body. single names fields without the
+// place of the item.
+func parseItems(v problem.Fields, list []json.RawMessage, single bool) ([]conversion.Item, error) {
+	if len(list) == 0 || len(list) > conversion.MaxItems {
+		v.Add("items", "must have 1 to %d items", conversion.MaxItems)
+		return nil, v.Err()
 	}
-	var v problem.Fields
 	items := make([]conversion.Item, len(list))
 	for i, raw := range list {
 		prefix := fmt.Sprintf("items.%d", i)
@@ -139,11 +136,4 @@ func parseItem(v *problem.Fields, prefix string, raw json.RawMessage, to *conver
 			v.Add(path(name), "is not a known property")
 		}
 	}
-}
-
-func checkCount(list []json.RawMessage) error {
-	if len(list) == 0 || len(list) > conversion.MaxItems {
-		return problem.OfField("items", "must have 1 to %d items", conversion.MaxItems)
-	}
-	return nil
 }

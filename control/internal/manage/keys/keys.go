@@ -72,12 +72,8 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (key s
 		if m.Role == "" { // the role of a key's user limits the key
 			return problem.New(problem.Forbidden, "Only members of a workspace can create API keys for it.")
 		}
-		have, err := tx.Keys(ctx, p.UserID)
-		if err != nil {
-			return fmt.Errorf("count keys: %w", err)
-		}
-		if len(have) >= s.cfg.PerUser {
-			return problem.New(problem.Conflict, "You have %d API keys already, which is the limit; delete one first.", len(have))
+		if err := s.haveRoom(ctx, tx, p.UserID); err != nil {
+			return err
 		}
 		if err := tx.InsertKey(ctx, row); err != nil {
 			return fmt.Errorf("insert a key: %w", err)
