@@ -178,7 +178,7 @@ func searchOperations(t *task) (map[string]any, error) {
 		}
 		return map[string]any{"operations": []any{x.details(op)}, "total": 1}, nil
 	}
-	found := x.find(in.Query, t.offers)
+	found := x.matching(in.Query, t.offers)
 	list := []any{}
 	for _, op := range found[:min(len(found), in.Limit)] {
 		list = append(list, op.brief())
