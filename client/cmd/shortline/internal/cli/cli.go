@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/client/cmd/shortline/internal/domains"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/experiments"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/explain"
+	"github.com/shortline/shortline/client/cmd/shortline/internal/imports"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/links"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/rawapi"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/refs"
@@ -56,7 +57,7 @@ func Root(a *app.App) *cobra.Command {
 		root.AddGroup(&groups[i])
 	}
 	for id, commands := range map[string][]*cobra.Command{
-		"links":   {links.Commands(a), rules.Commands(a), explain.Command(a), tags.Commands(a)},
+		"links":   {links.Commands(a), rules.Commands(a), explain.Command(a), tags.Commands(a), imports.Commands(a)},
 		"figures": {report.Command(a), tail.Command(a), experiments.Commands(a)},
 		"manage":  {domains.Commands(a), webhooks.Commands(a), webhooks.Trigger(a), webhooks.Listen(a)},
 		"account": {account.Login(a), account.Logout(a), account.Whoami(a), account.Profiles(a)},
