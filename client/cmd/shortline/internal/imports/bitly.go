@@ -3,7 +3,6 @@ package imports
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"net/url"
 	"strings"
@@ -45,72 +44,26 @@ type bitlyLink struct {
 	ExpirationAt   string            `json:"expiration_at"`
 }
 
-// bitlyCursor is a place in the links of a group.
-type bitlyCursor struct {
-	Group string `json:"group"`
-	After string `json:"after"`
-}
-
 // Pages implements Source. It reads one group after the other, also archived links, because those still lead visitors.
 func (b *bitly) Pages(ctx context.Context, cursor string) iter.Seq2[Page, error] {
-	return func(yield func(Page, error) bool) {
-		var at bitlyCursor
-		if cursor != "" && json.Unmarshal([]byte(cursor), &at) != nil {
-			yield(Page{}, fmt.Errorf("the place %s is damaged; add --restart", quoted(cursor)))
-			return
+	groups := func() (names []string, err error) {
+		var list bitlyGroups
+		err = b.api.get(ctx, "/v4/groups", nil, &list)
+		for _, one := range list.Groups {
+			names = append(names, one.GUID)
 		}
-		var groups bitlyGroups
-		if err := b.api.get(ctx, "/v4/groups", nil, &groups); err != nil {
-			yield(Page{}, err)
-			return
-		}
-		known := at.Group == ""
-		for i, group := range groups.Groups {
-			if known = known || group.GUID == at.Group; !known {
-				continue
-			}
-			if group.GUID != at.Group {
-				at = bitlyCursor{Group: group.GUID}
-			}
-			for {
-				page, after, err := b.page(ctx, at)
-				switch {
-				case err != nil:
-				case after != "":
-					page.Next = (bitlyCursor{at.Group, after}).String()
-				case i+1 < len(groups.Groups):
-					page.Next = (bitlyCursor{Group: groups.Groups[i+1].GUID}).String()
-				}
-				if !yield(page, err) || err != nil {
-					return
-				}
-				if at.After = after; after == "" {
-					break
-				}
-			}
-		}
-		if !known {
-			yield(Page{}, fmt.Errorf("the group %s no longer exists; add --restart", quoted(at.Group)))
-		}
+		return names, err
 	}
+	return grouped(cursor, groups, func(group, after string) (Page, string, error) { return b.page(ctx, group, after) })
 }
 
-// String returns the cursor as a text.
-func (c bitlyCursor) String() string {
-	text, err := json.Marshal(c)
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
-	return string(text)
-}
-
-func (b *bitly) page(ctx context.Context, at bitlyCursor) (page Page, after string, err error) {
+func (b *bitly) page(ctx context.Context, group, after string) (page Page, next string, err error) {
 	query := url.Values{"size": {"100"}, "archived": {"both"}}
-	if at.After != "" {
-		query.Set("search_after", at.After)
+	if after != "" {
+		query.Set("search_after", after)
 	}
 	var list bitlyList
-	if err := b.api.get(ctx, "/v4/groups/"+url.PathEscape(at.Group)+"/bitlinks", query, &list); err != nil {
+	if err := b.api.get(ctx, "/v4/groups/"+url.PathEscape(group)+"/bitlinks", query, &list); err != nil {
 		return page, "", err
 	}
 	page.Total = list.Pagination.Total
@@ -118,15 +71,12 @@ func (b *bitly) page(ctx context.Context, at bitlyCursor) (page Page, after stri
 		page.Records = append(page.Records, list.Links[i].record())
 	}
 	if list.Pagination.Next != "" && len(list.Links) > 0 {
-		after = list.Pagination.SearchAfter
-		if next, err := url.Parse(list.Pagination.Next); after == "" && err == nil {
-			after = next.Query().Get("search_after")
+		next = list.Pagination.SearchAfter
+		if address, err := url.Parse(list.Pagination.Next); next == "" && err == nil {
+			next = address.Query().Get("search_after")
 		}
 	}
-	if after != "" && after == at.After {
-		return page, "", fmt.Errorf("%s repeats the same page", b.api.Base.Host)
-	}
-	return page, after, nil
+	return page, next, nil
 }
 
 // record converts a link. A custom back-half is its address, and the one that Bitly has made up stays valid as an alias.

@@ -24,7 +24,12 @@ type service struct {
 // services lists all. Each has a file of its own.
 var services = []service{
 	{"bitly", "Bitly", "https://api-ssl.bitly.com", "BITLY_TOKEN", "access token", newBitly},
+	{"dub", "Dub", "https://api.dub.co", "DUB_API_KEY", "API key", newDub},
+	{"kutt", "Kutt", "", "KUTT_API_KEY", "API key", newKutt},
+	{"rebrandly", "Rebrandly", "https://api.rebrandly.com", "REBRANDLY_API_KEY", "API key", newRebrandly},
 	{"shlink", "Shlink", "", "SHLINK_API_KEY", "API key", newShlink},
+	{"shortio", "Short.io", "https://api.short.io", "SHORTIO_API_KEY", "secret key", newShortio},
+	{"yourls", "YOURLS", "", "YOURLS_SIGNATURE", "signature token", newYOURLS},
 }
 
 // options are the flags of all services.

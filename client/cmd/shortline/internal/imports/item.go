@@ -41,6 +41,7 @@ type row struct {
 	item    map[string]any // of PUT /api/urls/bulk
 	slug    string         // that the service had
 	tried   int            // the last number that was tried after the slug
+	guarded bool           // a new link is inactive, because its password is not known
 	settled bool           // what becomes of it is decided
 	renamed bool
 }
@@ -53,7 +54,7 @@ func (e *engine) rowsOf(r *Record) []*row {
 		if i > 0 {
 			id += "+" + address.String()
 		}
-		one := &row{slug: address.Slug, Result: Result{ID: r.ID, From: address.String(), Destination: r.Destination, Lost: r.Lost,
+		one := &row{slug: address.Slug, guarded: r.Guarded, Result: Result{ID: r.ID, From: address.String(), Destination: r.Destination, Lost: r.Lost,
 			Clicks: r.Clicks, Asked: e.asked(r)}}
 		one.item = e.item(r, address, id)
 		if r.Refused != "" {
@@ -67,7 +68,7 @@ func (e *engine) rowsOf(r *Record) []*row {
 // asked tells whether visitors are led to the destination now.
 func (e *engine) asked(r *Record) bool {
 	now := e.app.Now()
-	return r.PasswordHash == "" && !r.Inactive && len(r.Rules) == 0 && (r.Starts.IsZero() || r.Starts.Before(now)) &&
+	return r.PasswordHash == "" && !r.Guarded && !r.Inactive && len(r.Rules) == 0 && (r.Starts.IsZero() || r.Starts.Before(now)) &&
 		(r.Expires.IsZero() || r.Expires.After(now))
 }
 

@@ -217,7 +217,11 @@ func (r *row) renumber() bool {
 func (e *engine) write(ctx context.Context, rows []*row) error {
 	var list []*row
 	for _, one := range rows {
-		if one.Outcome == Created || one.Outcome == Renamed || one.Outcome == Updated {
+		switch {
+		case one.guarded && (one.Outcome == Created || one.Outcome == Renamed):
+			one.item["status"] = "INACTIVE"
+			list = append(list, one)
+		case one.Outcome == Created || one.Outcome == Renamed || one.Outcome == Updated:
 			list = append(list, one)
 		}
 	}

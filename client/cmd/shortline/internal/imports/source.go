@@ -4,8 +4,12 @@ package imports
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"iter"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,12 +57,22 @@ type Record struct {
 	Rules                    []client.DraftRule
 	UTM                      map[string]string // by field, such as utmSource
 
+	// Guarded says that the service asks for a password that nobody can read. A new link is inactive then, so that it does not
+	// lead everybody.
+	Guarded bool
+
 	Lost    []string // what Shortline cannot keep, each as a sentence without a period
 	Refused string   // why the link is not imported; "" if it is
 }
 
 // lose notes something that Shortline cannot keep.
 func (r *Record) lose(what string) { r.Lost = append(r.Lost, what) }
+
+// guard notes that the link had a password that cannot be read.
+func (r *Record) guard() {
+	r.Guarded = true
+	r.lose("its password cannot be read, so a new link is inactive until you set one")
+}
 
 // Page is a part of the links of a service.
 type Page struct {
@@ -111,4 +125,63 @@ func quoted(text string) string {
 		text = string(runes[:60]) + "…"
 	}
 	return `"` + text + `"`
+}
+
+// cursor is a place in the links of a group, such as a workspace or a domain, for services that list each group alone.
+type cursor struct {
+	Group string `json:"group"`
+	After string `json:"after"`
+}
+
+// String returns the cursor as a text.
+func (c cursor) String() string {
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return string(text)
+}
+
+// grouped yields the links of one group after the other. read returns the page after a place, and the place after that page, which is
+// "" at the end of the group.
+func grouped(
+	place string, list func() ([]string, error), read func(group, after string) (page Page, next string, err error),
+) iter.Seq2[Page, error] {
+	return func(yield func(Page, error) bool) {
+		var at cursor
+		if place != "" && json.Unmarshal([]byte(place), &at) != nil {
+			yield(Page{}, fmt.Errorf("the place %s is damaged; add --restart", quoted(place)))
+			return
+		}
+		groups, err := list()
+		first := max(0, slices.Index(groups, at.Group))
+		if err == nil && at.Group != "" && !slices.Contains(groups, at.Group) {
+			err = fmt.Errorf("the group %s no longer exists; add --restart", quoted(at.Group))
+		}
+		if err != nil {
+			yield(Page{}, err)
+			return
+		}
+		for i := first; i < len(groups); i++ {
+			if groups[i] != at.Group {
+				at = cursor{Group: groups[i]}
+			}
+			for more := true; more; {
+				page, next, err := read(at.Group, at.After)
+				switch more = next != ""; {
+				case err != nil:
+				case more && next == at.After:
+					err = errors.New("the service repeats the same page")
+				case more:
+					page.Next = cursor{at.Group, next}.String()
+				case i+1 < len(groups):
+					page.Next = cursor{Group: groups[i+1]}.String()
+				}
+				if !yield(page, err) || err != nil {
+					return
+				}
+				at.After = next
+			}
+		}
+	}
 }
