@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,17 +20,18 @@ type service struct {
 	variable    string // environment variable with the token
 	secret      string // what the token is called there
 	open        func(api *API, token string) Source
+	dump        func(file, host string) Source // reads a dump of the database; nil if the service has none to give
 }
 
 // services lists all. Each has a file of its own.
 var services = []service{
-	{"bitly", "Bitly", "https://api-ssl.bitly.com", "BITLY_TOKEN", "access token", newBitly},
-	{"dub", "Dub", "https://api.dub.co", "DUB_API_KEY", "API key", newDub},
-	{"kutt", "Kutt", "", "KUTT_API_KEY", "API key", newKutt},
-	{"rebrandly", "Rebrandly", "https://api.rebrandly.com", "REBRANDLY_API_KEY", "API key", newRebrandly},
-	{"shlink", "Shlink", "", "SHLINK_API_KEY", "API key", newShlink},
-	{"shortio", "Short.io", "https://api.short.io", "SHORTIO_API_KEY", "secret key", newShortio},
-	{"yourls", "YOURLS", "", "YOURLS_SIGNATURE", "signature token", newYOURLS},
+	{"bitly", "Bitly", "https://api-ssl.bitly.com", "BITLY_TOKEN", "access token", newBitly, nil},
+	{"dub", "Dub", "https://api.dub.co", "DUB_API_KEY", "API key", newDub, nil},
+	{"kutt", "Kutt", "", "KUTT_API_KEY", "API key", newKutt, kuttDump},
+	{"rebrandly", "Rebrandly", "https://api.rebrandly.com", "REBRANDLY_API_KEY", "API key", newRebrandly, nil},
+	{"shlink", "Shlink", "", "SHLINK_API_KEY", "API key", newShlink, shlinkDump},
+	{"shortio", "Short.io", "https://api.short.io", "SHORTIO_API_KEY", "secret key", newShortio, nil},
+	{"yourls", "YOURLS", "", "YOURLS_SIGNATURE", "signature token", newYOURLS, yourlsDump},
 }
 
 // options are the flags of all services.
@@ -60,11 +62,11 @@ func command(a *app.App, s *service) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: s.name, Short: "Import links from " + s.title, Args: cobra.NoArgs,
 		Long: fmt.Sprintf("Import the links of %s by its API. The %s comes from %s, from standard input, or from a question, and never from\n"+
-			"the command line, which other users can see. With --file, the links come from a CSV file of %[1]s.\n%s", s.title, s.secret, s.variable,
-			about),
+			"the command line, which other users can see. With --file, the links come from %s instead.\n%s", s.title, s.secret, s.variable,
+			s.files(), about),
 		Example: "  shortline import " + s.name + s.example() + " --dry-run\n  shortline import " + s.name + s.example() + " --report rows.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.file != "" {
+			if o.file != "" && !(s.dump != nil && strings.HasSuffix(o.file, ".sql")) {
 				return upload(cmd.Context(), a, o.file, o.conflicts, o.dry)
 			}
 			return o.run(cmd, a, s)
@@ -72,7 +74,7 @@ func command(a *app.App, s *service) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.from, "from", s.address, "address of "+s.title)
-	f.StringVar(&o.file, "file", "", "CSV file with the links, instead of the API")
+	f.StringVar(&o.file, "file", "", "file with the links, instead of the API")
 	f.StringVar(&o.domain, "domain", "", "domain for all links")
 	f.StringVar(&o.report, "report", "", "write all rows with their reasons to this CSV file")
 	f.BoolVar(&o.restart, "restart", false, "begin anew instead of going on after an interruption")
@@ -80,6 +82,14 @@ func command(a *app.App, s *service) *cobra.Command {
 	f.IntVar(&o.verify, "verify", 100, "how many links to ask the edge about; 0 for none")
 	addShared(cmd, &o.conflicts, &o.dry)
 	return cmd
+}
+
+// files says which files --file takes.
+func (s *service) files() string {
+	if s.dump == nil {
+		return "a CSV file of " + s.title
+	}
+	return "a dump of the database whose name ends in\n.sql, as mysqldump, pg_dump and sqlite3 write it, or from a CSV file"
 }
 
 func addShared(cmd *cobra.Command, conflicts *string, dry *bool) {
@@ -112,24 +122,13 @@ func (o *options) run(cmd *cobra.Command, a *app.App, s *service) error {
 	if err := checkConflicts(o.conflicts); err != nil {
 		return err
 	}
-	if o.from == "" {
-		return app.Usage("--from must have the address of your %s", s.title)
-	}
 	r, err := a.Remote()
 	if err != nil {
 		return err
 	}
-	api, err := newAPI(o.from, cmp.Or(a.HTTP, &http.Client{}), o.inClear)
+	from, place, err := o.source(a, s)
 	if err != nil {
-		return &app.Exit{Code: app.CodeUsage, Err: err}
-	}
-	api.Wait, api.Now, api.Say = a.Wait, a.Now, a.Say
-	api.Header.Set("User-Agent", "shortline-import/"+app.Version)
-	token := strings.TrimSpace(a.Getenv(s.variable))
-	if token == "" {
-		if token, err = a.Secret(s.title + " " + s.secret + ": "); err != nil {
-			return err
-		}
+		return err
 	}
 	e := &engine{app: a, remote: r, service: s.name, conflicts: o.conflicts, to: strings.ToLower(o.domain), dry: o.dry, seen: map[string]*row{}}
 	if !o.dry {
@@ -137,7 +136,7 @@ func (o *options) run(cmd *cobra.Command, a *app.App, s *service) error {
 		if err != nil {
 			return err
 		}
-		e.state, err = openStore(dir, o.restart, s.name, api.Base.String(), r.Base.String(), r.Workspace, e.to, o.conflicts)
+		e.state, err = openStore(dir, o.restart, s.name, place, r.Base.String(), r.Workspace, e.to, o.conflicts)
 		if err != nil {
 			return err
 		}
@@ -149,7 +148,7 @@ func (o *options) run(cmd *cobra.Command, a *app.App, s *service) error {
 	if err := e.learn(ctx); err != nil {
 		return err
 	}
-	if err := e.run(ctx, s.open(api, token)); err != nil {
+	if err := e.run(ctx, from); err != nil {
 		a.Done()
 		if e.done > 0 && !o.dry {
 			a.Say("%d links are done; run the same command to go on", e.done)
@@ -157,6 +156,30 @@ func (o *options) run(cmd *cobra.Command, a *app.App, s *service) error {
 		return coded(err)
 	}
 	return o.tell(cmd, e)
+}
+
+// source opens the service, or the dump of its database. place tells sources apart.
+func (o *options) source(a *app.App, s *service) (from Source, place string, err error) {
+	if o.file != "" {
+		place, err := filepath.Abs(o.file)
+		return s.dump(o.file, addressOf(o.from).Host), place, err
+	}
+	if o.from == "" {
+		return nil, "", app.Usage("--from must have the address of your %s", s.title)
+	}
+	api, err := newAPI(o.from, cmp.Or(a.HTTP, &http.Client{}), o.inClear)
+	if err != nil {
+		return nil, "", &app.Exit{Code: app.CodeUsage, Err: err}
+	}
+	api.Wait, api.Now, api.Say = a.Wait, a.Now, a.Say
+	api.Header.Set("User-Agent", "shortline-import/"+app.Version)
+	token := strings.TrimSpace(a.Getenv(s.variable))
+	if token == "" {
+		if token, err = a.Secret(s.title + " " + s.secret + ": "); err != nil {
+			return nil, "", err
+		}
+	}
+	return s.open(api, token), api.Base.String(), nil
 }
 
 // tell reports what the run has done, and forgets its state.
