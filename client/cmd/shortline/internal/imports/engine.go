@@ -41,25 +41,36 @@ func (e *engine) run(ctx context.Context, from Source) error {
 			return err
 		}
 		e.total = max(e.total, page.Total)
-		for i := range page.Records {
-			for _, one := range e.rowsOf(&page.Records[i]) {
-				batch = append(batch, one)
-				text, err := json.Marshal(one.item)
-				if err != nil {
-					return fmt.Errorf("the link %s cannot be sent: %w", quoted(one.ID), err)
-				}
-				size += len(text)
-			}
-		}
-		if page.Next != "" && len(batch) < mostItems/2 && size < mostBody/2 {
-			continue
-		}
-		if err := e.batch(ctx, batch, page.Next); err != nil {
+		more, bytes, err := e.rowsOfAll(page.Records)
+		if err != nil {
 			return err
 		}
-		batch, size = nil, 0
+		if len(batch) > 0 && (len(batch)+len(more) > mostItems || size+bytes > mostBody) { // few requests, because their rate is limited
+			if err := e.batch(ctx, batch, cursor); err != nil {
+				return err
+			}
+			batch, size = nil, 0
+		}
+		batch, size, cursor = append(batch, more...), size+bytes, page.Next
+	}
+	if len(batch) > 0 && ctx.Err() == nil {
+		return e.batch(ctx, batch, cursor)
 	}
 	return ctx.Err()
+}
+
+// rowsOfAll converts records. bytes is the size of the items.
+func (e *engine) rowsOfAll(records []Record) (rows []*row, bytes int, err error) {
+	for i := range records {
+		for _, one := range e.rowsOf(&records[i]) {
+			text, err := json.Marshal(one.item)
+			if err != nil {
+				return nil, 0, fmt.Errorf("the link %s cannot be sent: %w", quoted(one.ID), err)
+			}
+			rows, bytes = append(rows, one), bytes+len(text)
+		}
+	}
+	return rows, bytes, nil
 }
 
 // batch plans and writes rows, and notes that everything before cursor is done.

@@ -61,12 +61,12 @@ func TestImport_same_address_twice(t *testing.T) {
 func TestImport_goes_on(t *testing.T) {
 	w := newWorld(t)
 	var links []map[string]any
-	for i := range 1300 {
+	for i := range 2600 {
 		links = append(links, shlinkLink(fmt.Sprint("link", i), ""))
 	}
 	s := newShlinkServer(t, links...)
 	w.to.disturb = func(write int) bool { return write == 2 }
-	if r := w.run("shlink", "--from", s.URL); r.code != 1 || !strings.Contains(r.err, "500 links are done") {
+	if r := w.run("shlink", "--from", s.URL); r.code != 1 || !strings.Contains(r.err, "1000 links are done") {
 		t.Fatalf("exit code %d: %s", r.code, r.err)
 	}
 	files, err := filepath.Glob(filepath.Join(w.state, "import-*"))
@@ -86,18 +86,18 @@ func TestImport_goes_on(t *testing.T) {
 	asked := s.asked.Load()
 	ctx, interrupt := context.WithCancel(t.Context())
 	w.to.answered = func([]map[string]any) { interrupt() } // Ctrl-C while the server answers
-	if r := w.runIn(ctx, "shlink", "--from", s.URL); r.code != 130 || !strings.Contains(r.err, "1000 links are done") {
+	if r := w.runIn(ctx, "shlink", "--from", s.URL); r.code != 130 || !strings.Contains(r.err, "2000 links are done") {
 		t.Fatalf("exit code %d: %s", r.code, r.err)
 	}
-	if len(w.to.links) != 1000 {
+	if len(w.to.links) != 2000 {
 		t.Errorf("%d links", len(w.to.links))
 	}
 	w.to.answered = nil
-	w.run("shlink", "--from", s.URL, "--verify", "5").want(t, 0, "created 1300")
-	if pages := s.asked.Load() - asked; pages > 410 {
+	w.run("shlink", "--from", s.URL, "--verify", "5").want(t, 0, "created 2600")
+	if pages := s.asked.Load() - asked; pages > 810 {
 		t.Errorf("%d pages were read again", pages)
 	}
-	w.run("shlink", "--from", s.URL, "--verify", "0").want(t, 0, "unchanged 1300")
+	w.run("shlink", "--from", s.URL, "--verify", "0").want(t, 0, "unchanged 2600")
 }
 
 func TestImport_report_has_all_rows(t *testing.T) {
