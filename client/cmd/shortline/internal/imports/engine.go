@@ -88,6 +88,10 @@ func (e *engine) batch(ctx context.Context, rows []*row, cursor string) error {
 		if e.dry {
 			continue
 		}
+		e.state.recall(part)
+		if err := e.state.begin(part); err != nil {
+			return err
+		}
 		if err := e.write(ctx, part); err != nil {
 			return err
 		}

@@ -100,6 +100,31 @@ func TestImport_goes_on(t *testing.T) {
 	w.run("shlink", "--from", s.URL, "--verify", "0").want(t, 0, "unchanged 2600")
 }
 
+// A run that is killed after the server has written a batch, and before it notes that, is followed by one whose report is the same.
+func TestImport_killed_after_writing(t *testing.T) {
+	w := newWorld(t)
+	s := newShlinkServer(t, shlinkLink("one", ""), shlinkLink("two", ""))
+	w.to.answered = func([]map[string]any) { // the state as it is at this moment
+		files, err := filepath.Glob(filepath.Join(w.state, "import-*.json"))
+		if err != nil || len(files) != 1 {
+			t.Errorf("%v %v", files, err)
+			return
+		}
+		text, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Error(err)
+		}
+		w.kept, w.keptName = text, files[0]
+	}
+	w.run("shlink", "--from", s.URL).want(t, 0, "created 2")
+	w.to.answered = nil
+	if err := os.WriteFile(w.keptName, w.kept, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.run("shlink", "--from", s.URL).want(t, 0, "created 2")
+	w.run("shlink", "--from", s.URL).want(t, 0, "unchanged 2")
+}
+
 func TestImport_report_has_all_rows(t *testing.T) {
 	w := newWorld(t)
 	s := newShlinkServer(t, shlinkLink("one", `"longUrl":"=1+1"`), shlinkLink("ab", ""))

@@ -44,6 +44,7 @@ type row struct {
 	guarded bool           // a new link is inactive, because its password is not known
 	settled bool           // what becomes of it is decided
 	renamed bool
+	written bool // by an earlier run, which was killed
 }
 
 // rowsOf converts a record: one row for its address, and one for each alias.

@@ -218,6 +218,7 @@ func (e *engine) write(ctx context.Context, rows []*row) error {
 	var list []*row
 	for _, one := range rows {
 		switch {
+		case one.written:
 		case one.guarded && (one.Outcome == Created || one.Outcome == Renamed):
 			one.item["status"] = "INACTIVE"
 			list = append(list, one)

@@ -180,14 +180,16 @@ type result struct {
 	}
 }
 
-// fast sends requests without waiting for other services.
+// world is a Shortline with a folder for the state of imports.
 type world struct {
-	t     *testing.T
-	to    *standIn
-	state string
+	t        *testing.T
+	to       *standIn
+	state    string
+	kept     []byte // a state that a test puts back
+	keptName string
 }
 
-func newWorld(t *testing.T) *world { return &world{t, newStandIn(t), t.TempDir()} }
+func newWorld(t *testing.T) *world { return &world{t: t, to: newStandIn(t), state: t.TempDir()} }
 
 // run runs shortline import with JSON as output.
 func (w *world) run(args ...string) result { return w.runIn(w.t.Context(), args...) }

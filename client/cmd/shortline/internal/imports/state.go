@@ -35,7 +35,15 @@ func folder(getenv func(string) string) (string, error) {
 type progress struct {
 	Cursor  string `json:"cursor"`  // of the source; everything before it is done
 	Journal int64  `json:"journal"` // bytes of the journal that belong to what is done
-	Done    int    `json:"done"`    // records
+	Done    int    `json:"done"`    // rows
+	// Pending are the rows that were being written. If the program was killed then, they can be there already, and the report of the
+	// next run says what this run has done.
+	Pending map[string]pending `json:"pending,omitempty"` // by external id
+}
+
+type pending struct {
+	Outcome Outcome `json:"outcome"`
+	Reason  string  `json:"reason,omitempty"`
 }
 
 // store keeps the state of one import in two files that only the user can read. The journal has a line for each row that is done. The
@@ -100,8 +108,33 @@ func (s *store) add(rows []Result, cursor string) error {
 	if err := s.journal.Sync(); err != nil {
 		return fmt.Errorf("write the journal of the import: %w", err)
 	}
+	s.Pending = nil
 	s.Journal, s.Cursor, s.Done = s.Journal+int64(text.Len()), cursor, s.Done+len(rows)
 	return s.save()
+}
+
+// begin notes rows that are about to be written.
+func (s *store) begin(rows []*row) error {
+	if s.Pending == nil {
+		s.Pending = map[string]pending{}
+	}
+	for _, one := range rows {
+		if id, named := one.item["externalId"].(string); named && one.Outcome != Skipped && one.Outcome != Failed {
+			s.Pending[id] = pending{one.Outcome, one.Reason}
+		}
+	}
+	return s.save()
+}
+
+// recall gives rows that an earlier run has written before it was killed the outcomes of that run.
+func (s *store) recall(rows []*row) {
+	for _, one := range rows {
+		id, _ := one.item["externalId"].(string)
+		if was, known := s.Pending[id]; known && one.Outcome == Unchanged {
+			one.Outcome, one.Reason = was.Outcome, was.Reason
+			one.written = true
+		}
+	}
 }
 
 // save replaces the progress.
