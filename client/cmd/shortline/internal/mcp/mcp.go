@@ -162,7 +162,7 @@ func (b *bridge) cancel(id string) {
 
 // pass sends a message to the server, and writes its answer.
 func (b *bridge) pass(ctx context.Context, m message, line []byte) {
-	answer, err := b.send(ctx, line)
+	answer, err := b.post(ctx, line)
 	if ctx.Err() != nil {
 		return
 	}
@@ -178,7 +178,7 @@ func (b *bridge) pass(ctx context.Context, m message, line []byte) {
 	b.write(answer)
 }
 
-func (b *bridge) send(ctx context.Context, line []byte) ([]byte, error) {
+func (b *bridge) post(ctx context.Context, line []byte) ([]byte, error) {
 	options := []client.RequestOption{client.RequestHeader("Accept", "application/json, text/event-stream")}
 	b.mu.Lock()
 	if b.version != "" {
