@@ -22,7 +22,7 @@ type upsertItem struct {
 	IfMatch     kit.Opt[string]       `json:"ifMatch,omitempty" doc:"The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is refused with 412."`
 	StartsAt    kit.Opt[kit.TimeText] `json:"startsAt,omitempty" doc:"When the link starts to work. Before that, visitors get 404."`
 	ExpiresAt   kit.Opt[kit.TimeText] `json:"expiresAt,omitempty" doc:"When the link stops working."`
-	// What another service knew about a link, for a move from there.
+	// The next two fields move a link from another service.
 	CreatedAt    kit.Opt[kit.TimeText] `json:"createdAt,omitempty" doc:"When another service made the link; only for a new link, a link that exists keeps its date. With it, expiresAt may have passed."`
 	PasswordHash kit.Opt[string]       `json:"passwordHash,omitempty" doc:"The bcrypt hash of the password, with a cost of at most 12, instead of password."`
 	URLFields

@@ -34,8 +34,8 @@ func newBitlyServer(t *testing.T, groups map[string][]string) *httptest.Server {
 			after = strconv.Itoa(at + 1)
 			next = "https://api-ssl.bitly.com/v4/groups/x/bitlinks?search_after=" + after
 		}
-		fmt.Fprintf(w, `{"links":[%s],"pagination":{"prev":"","next":%q,"size":1,"page":1,"total":%d,"search_after":%q}}`, link, next, len(links),
-			after)
+		fmt.Fprintf(w, `{"links":[%s],"pagination":{"prev":"","next":%q,"size":1,"page":1,"total":%d,"search_after":%q}}`, link, next,
+			len(links), after)
 	})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -52,7 +52,8 @@ func newBitlyServer(t *testing.T, groups map[string][]string) *httptest.Server {
 
 const bitlyCustom = `{"created_at":"2018-03-01T22:45:54+0000","id":"bit.ly/2E9A1M8","link":"https://bit.ly/2E9A1M8",
 	"custom_bitlinks":["https://bit.ly/Spring"],"long_url":"https://example.com/spring","title":"Spring","archived":false,
-	"created_by":"ann","client_id":"x","tags":["news"],"launchpad_ids":[],"deeplinks":[],"references":{"group":"https://api-ssl.bitly.com/v4/groups/Ba1"}}`
+	"created_by":"ann","client_id":"x","tags":["news"],"launchpad_ids":[],"deeplinks":[],
+	"references":{"group":"https://api-ssl.bitly.com/v4/groups/Ba1"}}`
 
 func TestBitly_groups_and_both_addresses(t *testing.T) {
 	w := newWorld(t)

@@ -77,7 +77,7 @@ func command(a *app.App, s *service) *cobra.Command {
 	f.StringVar(&o.file, "file", "", "file with the links, instead of the API")
 	f.StringVar(&o.domain, "domain", "", "domain for all links")
 	f.StringVar(&o.report, "report", "", "write all rows with their reasons to this CSV file")
-	f.BoolVar(&o.restart, "restart", false, "begin anew instead of going on after an interruption")
+	f.BoolVar(&o.restart, "restart", false, "begin again instead of going on after an interruption")
 	f.BoolVar(&o.inClear, "allow-http", false, "send the token over a network without encryption")
 	f.IntVar(&o.verify, "verify", 100, "how many links to ask the edge about; 0 for none")
 	addShared(cmd, &o.conflicts, &o.dry)
@@ -130,7 +130,8 @@ func (o *options) run(cmd *cobra.Command, a *app.App, s *service) error {
 	if err != nil {
 		return err
 	}
-	e := &engine{app: a, remote: r, service: s.name, conflicts: o.conflicts, to: strings.ToLower(o.domain), dry: o.dry, seen: map[string]*row{}}
+	e := &engine{app: a, remote: r, service: s.name, conflicts: o.conflicts, to: strings.ToLower(o.domain), dry: o.dry,
+		seen: map[string]*row{}}
 	if !o.dry {
 		dir, err := folder(a.Getenv)
 		if err != nil {
@@ -142,7 +143,7 @@ func (o *options) run(cmd *cobra.Command, a *app.App, s *service) error {
 		}
 		defer e.state.close()
 		if e.state.Done > 0 {
-			a.Say("going on after %d links of an interrupted run; --restart begins anew", e.state.Done)
+			a.Say("going on after %d links of an interrupted run; --restart begins again", e.state.Done)
 		}
 	}
 	if err := e.learn(ctx); err != nil {

@@ -72,8 +72,8 @@ func (d *dub) Pages(ctx context.Context, cursor string) iter.Seq2[Page, error] {
 }
 
 func (l *dubLink) record() Record {
-	r := Record{ID: l.ID, Address: Address{strings.ToLower(l.Domain), l.Key}, Destination: l.URL, Title: deref(l.Title), Notes: deref(l.Comments),
-		ExpiredURL: deref(l.ExpiredURL), Clicks: l.Clicks, Inactive: deref(l.DisabledAt) != "", Tags: []string{}}
+	r := Record{ID: l.ID, Address: Address{strings.ToLower(l.Domain), l.Key}, Destination: l.URL, Title: deref(l.Title),
+		Notes: deref(l.Comments), ExpiredURL: deref(l.ExpiredURL), Clicks: l.Clicks, Inactive: deref(l.DisabledAt) != "", Tags: []string{}}
 	for _, tag := range l.Tags {
 		r.Tags = append(r.Tags, tag.Name)
 	}

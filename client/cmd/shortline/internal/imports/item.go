@@ -55,8 +55,8 @@ func (e *engine) rowsOf(r *Record) []*row {
 		if i > 0 {
 			id += "+" + address.String()
 		}
-		one := &row{slug: address.Slug, guarded: r.Guarded, Result: Result{ID: r.ID, From: address.String(), Destination: r.Destination, Lost: r.Lost,
-			Clicks: r.Clicks, Asked: e.asked(r)}}
+		one := &row{slug: address.Slug, guarded: r.Guarded, Result: Result{ID: r.ID, From: address.String(),
+			Destination: r.Destination, Lost: r.Lost, Clicks: r.Clicks, Asked: e.asked(r)}}
 		one.item = e.item(r, address, id)
 		if r.Refused != "" {
 			one.fail(r.Refused)
@@ -83,7 +83,9 @@ func (e *engine) item(r *Record, at Address, id string) map[string]any {
 	if domain, named := e.domain(at.Host); named {
 		item["domain"] = domain
 	}
-	for field, text := range map[string]string{"title": r.Title, "notes": r.Notes, "passwordHash": r.PasswordHash, "expiredUrl": r.ExpiredURL} {
+	for field, text := range map[string]string{
+		"title": r.Title, "notes": r.Notes, "passwordHash": r.PasswordHash, "expiredUrl": r.ExpiredURL,
+	} {
 		if text != "" {
 			item[field] = text
 		}

@@ -57,7 +57,8 @@ func newShlinkServer(t *testing.T, links ...map[string]any) *shlinkServer {
 // shlinkLink is a short URL as Shlink sends it, with other fields instead of the usual ones.
 func shlinkLink(code string, fields string) map[string]any {
 	l := map[string]any{"shortCode": code, "shortUrl": "https://old.example/" + code, "longUrl": "https://example.com/" + code,
-		"dateCreated": "2016-08-21T20:34:16+02:00", "tags": []string{}, "domain": nil, "title": nil, "crawlable": false, "forwardQuery": true,
+		"dateCreated": "2016-08-21T20:34:16+02:00", "tags": []string{}, "domain": nil, "title": nil, "crawlable": false,
+		"forwardQuery":     true,
 		"visitsSummary":    map[string]any{"total": 7, "nonBots": 5, "bots": 2},
 		"meta":             map[string]any{"validSince": nil, "validUntil": nil, "maxVisits": nil},
 		"hasRedirectRules": false}

@@ -197,7 +197,8 @@ func (w *world) run(args ...string) result { return w.runIn(w.t.Context(), args.
 func (w *world) runIn(ctx context.Context, args ...string) result {
 	w.t.Helper()
 	var out, problem bytes.Buffer
-	env := map[string]string{"SHORTLINE_URL": w.to.URL, "SHORTLINE_API_KEY": "sl_key", "SHORTLINE_CONFIG": w.state, "SHORTLINE_STATE": w.state}
+	env := map[string]string{"SHORTLINE_URL": w.to.URL, "SHORTLINE_API_KEY": "sl_key", "SHORTLINE_CONFIG": w.state,
+		"SHORTLINE_STATE": w.state}
 	once := client.NoRetry
 	code := cli.Run(ctx, app.System{In: strings.NewReader(token + "\n"), Out: &out, Err: &problem,
 		Getenv: func(name string) string { return env[name] }, Now: time.Now, Retry: &once,

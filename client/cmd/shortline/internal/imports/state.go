@@ -175,7 +175,7 @@ func (s *store) rows() ([]Result, error) {
 	}
 }
 
-// forget removes the state, so that the next run begins anew.
+// forget removes the state, so that the next run begins again.
 func (s *store) forget() error {
 	for _, name := range []string{".json", ".new", ".rows"} {
 		if err := os.Remove(s.path + name); err != nil && !errors.Is(err, fs.ErrNotExist) {
