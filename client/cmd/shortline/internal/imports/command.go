@@ -67,6 +67,11 @@ func command(a *app.App, s *service) *cobra.Command {
 		Example: "  shortline import " + s.name + s.example() + " --dry-run\n  shortline import " + s.name + s.example() + " --report rows.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.file != "" && !(s.dump != nil && strings.HasSuffix(o.file, ".sql")) {
+				for _, name := range []string{"from", "domain", "report", "restart", "verify"} {
+					if cmd.Flags().Changed(name) {
+						return app.Usage("--%s has no effect on a CSV file, which the server imports; leave it out", name)
+					}
+				}
 				return upload(cmd.Context(), a, o.file, o.conflicts, o.dry)
 			}
 			return o.run(cmd, a, s)
@@ -172,7 +177,11 @@ func (o *options) source(a *app.App, s *service) (from Source, place string, err
 	if err != nil {
 		return nil, "", &app.Exit{Code: app.CodeUsage, Err: err}
 	}
-	api.Wait, api.Now, api.Say = a.Wait, a.Now, a.Say
+	api.Wait, api.Now = a.Wait, a.Now
+	api.Say = func(format string, args ...any) {
+		a.Done()
+		a.Say(format, args...)
+	}
 	api.Header.Set("User-Agent", "shortline-import/"+app.Version)
 	token := strings.TrimSpace(a.Getenv(s.variable))
 	if token == "" {

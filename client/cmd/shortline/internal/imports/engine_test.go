@@ -125,6 +125,19 @@ func TestImport_killed_after_writing(t *testing.T) {
 	w.run("shlink", "--from", s.URL).want(t, 0, "unchanged 2")
 }
 
+func TestImport_wrong_usage(t *testing.T) {
+	w := newWorld(t)
+	for says, args := range map[string][]string{
+		"--conflicts must be": {"shlink", "--from", "localhost", "--conflicts", "merge"}, "--from must have": {"kutt"},
+		"--report has no effect": {"bitly", "--file", "links.csv", "--report", "rows.csv"}, "must not contain a password": {"kutt", "--from", "https://a:b@x"},
+		"the workspace has no domain": {"yourls", "--file", "missing.sql", "--domain", "other.example"},
+	} {
+		if r := w.run(args...); r.code != 2 || !strings.Contains(r.err, says) {
+			t.Errorf("%v: exit code %d: %s", args, r.code, r.err)
+		}
+	}
+}
+
 func TestImport_report_has_all_rows(t *testing.T) {
 	w := newWorld(t)
 	s := newShlinkServer(t, shlinkLink("one", `"longUrl":"=1+1"`), shlinkLink("ab", ""))
