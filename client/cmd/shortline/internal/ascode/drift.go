@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,45 +17,62 @@ import (
 
 // findDrift names what was changed by hand since the last apply and would be overwritten. The stamp in the notes tells whether the file
 // has changed: if not, all differences are drift. If it has, the history of the link tells what happened after the stamp was written.
+// Links with the same version were written by the same request, so if the newest change of one of them is that of an apply, it is so
+// for all of them, and ten thousand links need ten histories.
 func (p *plan) findDrift(ctx context.Context, r *remote.Remote) error {
 	if p.owner == "" {
 		return nil
 	}
-	return each(ctx, len(p.steps), func(ctx context.Context, i int) error {
+	var groups [][]*step
+	index := map[string]int{}
+	for i := range p.steps {
 		s := &p.steps[i]
 		if s.Action != change || s.Drift != "" {
-			return nil
+			continue
 		}
-		now := changesOf(s.Changes, s.Rules, s.Variants)
-		notes, restamped := s.Changes["notes"]
-		_, before := splitNotes(textOf(notes.Old))
-		_, after := splitNotes(textOf(notes.New))
-		if restamped = restamped && before != after; restamped {
-			delete(now, "notes")
-			if own, wanted := notesOf(notes); own != wanted {
-				now["notes"] = notes
+		at, known := index[s.etag]
+		if !known {
+			at = len(groups)
+			index[s.etag], groups = at, append(groups, nil)
+		}
+		groups[at] = append(groups[at], s)
+	}
+	return each(ctx, len(groups), func(ctx context.Context, i int) error {
+		applied := false
+		for _, s := range groups[i] {
+			byHand := map[string]string{}
+			if !applied {
+				var err error
+				if byHand, applied, err = changesByHand(ctx, r, s); err != nil {
+					return err
+				}
 			}
+			s.Drift = s.drift(byHand)
 		}
-		if len(now) == 0 {
-			return nil
-		}
-		byHand, err := changesByHand(ctx, r, s.id, before)
-		if err != nil {
-			return err
-		}
-		var out []string
-		for key := range now {
-			switch who, changed := byHand[key]; {
-			case changed:
-				out = append(out, key+who)
-			case !restamped:
-				out = append(out, key)
-			}
-		}
-		slices.Sort(out)
-		s.Drift = strings.Join(out, "; ")
 		return nil
 	})
+}
+
+// drift names the changes of a step that undo what was done by hand.
+func (s *step) drift(byHand map[string]string) string {
+	now := changesOf(s.Changes, s.Rules, s.Variants)
+	notes := s.Changes["notes"]
+	_, before := splitNotes(textOf(notes.Old))
+	_, after := splitNotes(textOf(notes.New))
+	if own, wanted := notesOf(notes); own == wanted {
+		delete(now, "notes")
+	}
+	var out []string
+	for key := range now {
+		switch who, changed := byHand[key]; {
+		case changed:
+			out = append(out, key+who)
+		case before == after:
+			out = append(out, key)
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "; ")
 }
 
 // changesOf names changes as files call them. A secret shows no drift, because nobody can read it.
@@ -78,24 +96,27 @@ func changesOf(changes map[string]client.Change, rules, variants []client.PartCh
 // mostRevisions is how far back the history is read.
 const mostRevisions = "100"
 
-// changesByHand returns what has changed since the last apply, and by whom. What was changed back is no change. stamp is that of the
-// link; "" means any.
-func changesByHand(ctx context.Context, r *remote.Remote, id, stamp string) (map[string]string, error) {
-	raw, err := r.Get(ctx, "/api/urls/"+url.PathEscape(id)+"/history", url.Values{"limit": {mostRevisions}})
+// changesByHand returns what has changed since the last apply, and by whom. What was changed back is no change. applied says that the
+// present version of the link is that of the last apply.
+func changesByHand(ctx context.Context, r *remote.Remote, s *step) (who map[string]string, applied bool, err error) {
+	_, stamp := splitNotes(textOf(s.Changes["notes"].Old)) // "": any, if the file has not changed
+	raw, err := r.Get(ctx, "/api/urls/"+url.PathEscape(s.id)+"/history", url.Values{"limit": {mostRevisions}})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	var page struct {
 		Data []client.LinkRevision `json:"data"`
 	}
 	if err := json.Unmarshal(raw, &page); err != nil {
-		return nil, fmt.Errorf("the history of a link cannot be read: %w", err)
+		return nil, false, fmt.Errorf("the history of a link cannot be read: %w", err)
 	}
-	net, who := map[string]client.Change{}, map[string]string{}
+	net := map[string]client.Change{}
+	who = map[string]string{}
 	for i := range page.Data { // newest first
 		one := &page.Data[i]
 		_, written := splitNotes(textOf(one.Changes["notes"].New))
 		if _, was := splitNotes(textOf(one.Changes["notes"].Old)); written != was && written != "" && (stamp == "" || written == stamp) {
+			applied = i == 0 && s.etag == fmt.Sprintf("%q", strconv.Itoa(one.Revision))
 			break
 		}
 		for key, c := range changesOf(one.Changes, one.RoutingRules, one.Variants) {
@@ -112,7 +133,7 @@ func changesByHand(ctx context.Context, r *remote.Remote, id, stamp string) (map
 			delete(who, key)
 		}
 	}
-	return who, nil
+	return who, applied, nil
 }
 
 func sameValue(a, b json.RawMessage) bool {

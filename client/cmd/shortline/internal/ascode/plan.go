@@ -38,9 +38,10 @@ type step struct {
 	Problem    string                   `json:"problem,omitempty"` // why the step is not possible
 	Conflict   bool                     `json:"conflict,omitempty"`
 
-	item map[string]any
-	id   string
-	etag string
+	item  map[string]any
+	id    string
+	etag  string
+	owned bool // it has the tag of the owner
 }
 
 // plan is what apply would do.
@@ -56,7 +57,6 @@ type owned struct {
 	ID         string   `json:"id"`
 	ShortURL   string   `json:"shortUrl"`
 	ExternalID string   `json:"externalId"`
-	ClickCount int64    `json:"clickCount"`
 	Tags       []string `json:"tags"`
 }
 
@@ -70,17 +70,6 @@ func makePlan(ctx context.Context, a *app.App, r *remote.Remote, s *source) (*pl
 			return nil, err
 		}
 	}
-	type listed struct {
-		links []owned
-		err   error
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	list := make(chan listed, 1)
-	go func() {
-		links, err := linksOf(ctx, r, s.owner)
-		list <- listed{links, err}
-	}()
 	results, err := dryRun(ctx, r, items, func(n int) {
 		a.Progress("comparing %s of %s links …", output.Number(int64(n)), output.Number(int64(len(items))))
 	})
@@ -88,32 +77,65 @@ func makePlan(ctx context.Context, a *app.App, r *remote.Remote, s *source) (*pl
 	if err != nil {
 		return nil, err
 	}
-	there := <-list
-	if there.err != nil {
-		return nil, there.err
-	}
 	p.steps = make([]step, len(results))
 	kept := map[string]bool{}
 	for i := range results {
 		p.steps[i] = stepOf(s, s.links[i], items[i], &results[i])
 		kept[p.steps[i].id] = true
 	}
-	for _, one := range there.links {
-		if !kept[one.ID] {
+	if err := p.findDrift(ctx, r); err != nil {
+		return nil, err
+	}
+	return p, p.findExtra(ctx, r, kept)
+}
+
+// findExtra finds the links of the owner that no file has. Mostly there are none, and then a number suffices to know.
+func (p *plan) findExtra(ctx context.Context, r *remote.Remote, kept map[string]bool) error {
+	if p.owner == "" {
+		return nil
+	}
+	known := 0
+	for i := range p.steps {
+		if p.steps[i].owned {
+			known++
+		}
+	}
+	query := ownerQuery(p.owner)
+	query.Set("limit", "1")
+	raw, err := r.Get(ctx, "/api/urls", query)
+	if err != nil {
+		return err
+	}
+	var page struct {
+		Total   int   `json:"total"`
+		IsExact *bool `json:"totalIsExact"`
+	}
+	if err := json.Unmarshal(raw, &page); err != nil {
+		return fmt.Errorf("the list of links cannot be read: %w", err)
+	}
+	if page.Total == known && (page.IsExact == nil || *page.IsExact) {
+		return nil
+	}
+	list, err := linksOf(ctx, r, p.owner)
+	if err != nil {
+		return err
+	}
+	for _, one := range list {
+		if !kept[one.ID] && ownerOf(one.Tags) == p.owner {
 			p.extra = append(p.extra, step{Action: remove, Link: shortName(one.ShortURL), ExternalID: one.ExternalID, id: one.ID})
 		}
 	}
 	slices.SortFunc(p.extra, func(a, b step) int { return cmp.Compare(a.Link, b.Link) })
-	return p, p.findDrift(ctx, r)
+	return nil
+}
+
+func ownerQuery(owner string) url.Values {
+	return url.Values{"tag": {ownerTag(owner)}, "fields": {"id,shortUrl,externalId,tags"}, "sortBy": {"createdAt"}}
 }
 
 // linksOf lists the links of an owner.
 func linksOf(ctx context.Context, r *remote.Remote, owner string) ([]owned, error) {
-	if owner == "" {
-		return nil, nil
-	}
-	query := url.Values{"tag": {ownerTag(owner)}, "fields": {"id,shortUrl,externalId,clickCount,tags"}, "sortBy": {"createdAt"}}
-	rows, err := r.List(ctx, "/api/urls", query, 0, nil)
+	rows, err := r.List(ctx, "/api/urls", ownerQuery(owner), 0, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -143,6 +165,10 @@ func stepOf(s *source, e *entry, item map[string]any, got *client.UpsertedLink) 
 	if got.ETag != nil {
 		out.etag = *got.ETag
 	}
+	var before []string
+	tags, retagged := got.Changes["tags"]
+	_ = json.Unmarshal(tags.Old, &before) // of another type: there are none
+	out.owned = got.ID != nil && got.Result != client.UpsertedLinkResultRefused && (!retagged || ownerOf(before) == s.owner)
 	switch got.Result {
 	case client.UpsertedLinkResultCreated:
 		out.Action, out.To = create, text1(e.item["originalUrl"])
@@ -158,9 +184,11 @@ func stepOf(s *source, e *entry, item map[string]any, got *client.UpsertedLink) 
 		return out
 	}
 	out.Changes, out.Rules, out.Variants = got.Changes, got.RoutingRules, got.Variants
-	if tags, changes := got.Changes["tags"]; changes {
-		var before []string
-		_ = json.Unmarshal(tags.Old, &before) // of another type: there are none
+	if onlyStamp(&out) { // such as a time in another form; the history tells of drift also with an old stamp
+		out.Action, out.Changes = unchanged, nil
+		return out
+	}
+	if retagged {
 		switch owner := ownerOf(before); {
 		case owner != s.owner && owner != "":
 			out.Action, out.Conflict = refused, true
@@ -193,6 +221,16 @@ func differs(s *step, owner string) bool {
 		}
 	}
 	return false
+}
+
+// onlyStamp reports whether nothing but the stamp would change.
+func onlyStamp(s *step) bool {
+	notes, has := s.Changes["notes"]
+	if !has || len(s.Changes) > 1 || len(s.Rules)+len(s.Variants) > 0 {
+		return false
+	}
+	before, after := notesOf(notes)
+	return before == after
 }
 
 func notesOf(c client.Change) (before, after string) {
