@@ -119,6 +119,10 @@ func changesByHand(ctx context.Context, r *remote.Remote, s *step) (who map[stri
 			applied = i == 0 && s.etag == fmt.Sprintf("%q", strconv.Itoa(one.Revision))
 			break
 		}
+		if created(one, i == len(page.Data)-1) {
+			applied = i == 0 && s.etag == fmt.Sprintf("%q", strconv.Itoa(one.Revision))
+			break
+		}
 		for key, c := range changesOf(one.Changes, one.RoutingRules, one.Variants) {
 			if later, seen := net[key]; seen {
 				c.New = later.New
@@ -134,6 +138,12 @@ func changesByHand(ctx context.Context, r *remote.Remote, s *step) (who map[stri
 		}
 	}
 	return who, applied, nil
+}
+
+// created reports whether an entry, the last of a history, is the creation of the link. It lists no changes. If no later one has written
+// the stamp, the creation did.
+func created(one *client.LinkRevision, last bool) bool {
+	return last && len(one.Changes)+len(one.RoutingRules)+len(one.Variants) == 0
 }
 
 func sameValue(a, b json.RawMessage) bool {

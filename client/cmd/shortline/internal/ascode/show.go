@@ -106,7 +106,7 @@ func draw(page *output.Page, r *report, colours bool) {
 		page.Line("%s changed by hand since the last apply, or without an owner; apply overwrites them only with --force.", were(r.Drifted))
 	}
 	if r.NotInFile > r.Delete {
-		page.Line("%s of this owner not in the file; --prune deletes them.", are(r.NotInFile))
+		page.Line("Links of this owner that are not in the file: %s; --prune deletes them.", figure(r.NotInFile))
 	}
 }
 
@@ -117,13 +117,6 @@ func were(n int) string {
 		return "1 link was"
 	}
 	return figure(n) + " links were"
-}
-
-func are(n int) string {
-	if n == 1 {
-		return "1 link is"
-	}
-	return figure(n) + " links are"
 }
 
 // drawChanges writes the old and the new values.
