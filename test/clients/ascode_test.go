@@ -2,6 +2,7 @@ package clients_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -15,6 +16,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
@@ -61,6 +65,22 @@ func (c *coder) file(text string) string {
 	name := filepath.Join(c.dir, fmt.Sprintf("links%d.yaml", c.files.Add(1)))
 	testkit.Must(c.t, os.WriteFile(name, []byte(text), 0o600))
 	return name
+}
+
+// fits checks a file against the published schema.
+func (c *coder) fits(name string) {
+	c.t.Helper()
+	schema, err := jsonschema.NewCompiler().Compile(testkit.Source(c.t, "docs/public/schemas/links.json"))
+	testkit.Must(c.t, err)
+	var v any
+	testkit.Must(c.t, yaml.Unmarshal([]byte(contents(name)), &v))
+	text, err := json.Marshal(v)
+	testkit.Must(c.t, err)
+	v, err = jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	testkit.Must(c.t, err)
+	if err := schema.Validate(v); err != nil {
+		c.t.Errorf("the file does not fit the schema: %v\n%s", err, contents(name))
+	}
 }
 
 // apply must succeed, and after it a plan must be empty.
@@ -159,9 +179,12 @@ func TestCode_any_state_is_reached_and_exported(t *testing.T) {
 	c.apply(other)
 	untouched := c.export("other")
 	for range 6 {
-		c.apply(c.file(randomFile(r, "mine", 25)), "--prune", "--yes")
+		wanted := c.file(randomFile(r, "mine", 25))
+		c.fits(wanted)
+		c.apply(wanted, "--prune", "--yes")
 		state := c.export("mine")
 		again := c.file(state)
+		c.fits(again)
 		c.same(again)
 		c.apply(again)
 		if now := c.export("mine"); now != state {
