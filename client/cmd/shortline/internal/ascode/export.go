@@ -147,7 +147,8 @@ func partsOf(ctx context.Context, r *remote.Remote, list []client.Link) ([]parts
 		}
 		for _, one := range got[i].Variants {
 			next := variant{Name: one.Name}
-			if err := oldValues(one, map[string]any{"targetUrl": &next.TargetURL, "weight": &next.Weight, "isActive": &next.IsActive}); err != nil {
+			into := map[string]any{"targetUrl": &next.TargetURL, "weight": &next.Weight, "isActive": &next.IsActive}
+			if err := oldValues(one, into); err != nil {
 				return nil, err
 			}
 			out[i].variants = append(out[i].variants, next)

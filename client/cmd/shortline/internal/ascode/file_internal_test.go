@@ -15,7 +15,8 @@ import (
 )
 
 func readText(text string) (*source, error) {
-	return readSource("links.yaml", []byte(text), &secrets{func(name string) string { return map[string]string{"PW": "hidden-word"}[name] }})
+	known := map[string]string{"PW": "hidden-word"}
+	return readSource("links.yaml", []byte(text), &secrets{func(name string) string { return known[name] }})
 }
 
 // Every mistake is named with its place, and no message has the text of a password.
@@ -173,7 +174,10 @@ func TestBatches_keep_limits(t *testing.T) {
 		item map[string]any
 		n    int
 		want []int
-	}{{map[string]any{}, 2500, []int{1000, 1000, 500}}, {secret, 65, []int{30, 30, 5}}, {long, 1100, []int{1000, 100}}, {wide, 300, []int{237, 63}}} {
+	}{
+		{map[string]any{}, 2500, []int{1000, 1000, 500}}, {secret, 65, []int{30, 30, 5}}, {long, 1100, []int{1000, 100}},
+		{wide, 300, []int{237, 63}},
+	} {
 		items := make([]map[string]any, c.n)
 		for i := range items {
 			items[i] = c.item

@@ -180,7 +180,9 @@ func stepOf(s *source, e *entry, item map[string]any, got *client.UpsertedLink) 
 		out.Action = change
 	default:
 		out.Action, out.Problem = refused, e.at.String()+": "+refusal(got.Error)
-		out.Conflict = got.Error != nil && (got.Error.StatusCode == http.StatusConflict || got.Error.StatusCode == http.StatusPreconditionFailed)
+		if got.Error != nil {
+			out.Conflict = got.Error.StatusCode == http.StatusConflict || got.Error.StatusCode == http.StatusPreconditionFailed
+		}
 		return out
 	}
 	out.Changes, out.Rules, out.Variants = got.Changes, got.RoutingRules, got.Variants

@@ -95,8 +95,8 @@ func draw(page *output.Page, r *report, colours bool) {
 	if r.Create+r.Update+r.Delete+r.Refused == 0 {
 		page.Line("No changes. The links are as in the file.")
 	} else {
-		text := fmt.Sprintf("Plan: %s to create, %s to update, %s to delete, %s unchanged", figure(r.Create), figure(r.Update), figure(r.Delete),
-			figure(r.Unchanged))
+		text := fmt.Sprintf("Plan: %s to create, %s to update, %s to delete, %s unchanged",
+			figure(r.Create), figure(r.Update), figure(r.Delete), figure(r.Unchanged))
 		if r.Refused > 0 {
 			text += ", " + figure(r.Refused) + " refused"
 		}

@@ -70,12 +70,13 @@ func (s *upserts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if stale || !dry && one.IfMatch == "" {
 			result, detail = "REFUSED", `"changes":{},"error":{"statusCode":412,"message":"changed","error":"Precondition Failed","errors":[]}`
 		}
-		out = append(out, fmt.Sprintf(`{"result":"%s","id":"%s","shortUrl":"https://sho.rt/%[2]s","etag":"\"7\"",%s}`, result, one.CustomSlug, detail))
+		out = append(out, fmt.Sprintf(`{"result":"%s","id":"%s","shortUrl":"https://sho.rt/%[2]s","etag":"\"7\"",%s}`,
+			result, one.CustomSlug, detail))
 	}
 	fmt.Fprintf(w, `{"items":[%s]}`, strings.Join(out, ","))
 }
 
-func applyMany(t *testing.T, s *upserts, n int, ctx context.Context) result {
+func applyMany(ctx context.Context, t *testing.T, s *upserts, n int) result {
 	t.Helper()
 	s.written = map[string]bool{}
 	server := httptest.NewServer(s)
@@ -100,28 +101,29 @@ func applyMany(t *testing.T, s *upserts, n int, ctx context.Context) result {
 
 func TestApply_faults(t *testing.T) {
 	t.Run("a lost answer is no conflict", func(t *testing.T) {
-		r := applyMany(t, &upserts{before: func(int) (int, bool) { return 0, true }}, 5, t.Context())
+		r := applyMany(t.Context(), t, &upserts{before: func(int) (int, bool) { return 0, true }}, 5)
 		if r.code != app.CodeOK || !strings.Contains(r.err, "Applied: 6 links written") {
 			t.Errorf("%+v", r)
 		}
 	})
 	t.Run("a conflict is named", func(t *testing.T) {
-		r := applyMany(t, &upserts{foreign: true, before: func(int) (int, bool) { return 0, true }}, 1, t.Context())
+		r := applyMany(t.Context(), t, &upserts{foreign: true, before: func(int) (int, bool) { return 0, true }}, 1)
 		if r.code != app.CodeConflict || !strings.Contains(r.err, "! sho.rt/s0: somebody else has changed the link since the plan") {
 			t.Errorf("%+v", r)
 		}
 	})
 	t.Run("an error between batches says how far it is", func(t *testing.T) {
 		s := &upserts{before: func(n int) (int, bool) { return map[int]int{2: 500}[n], false }}
-		r := applyMany(t, s, 2500, t.Context())
-		if r.code != app.CodeError || !strings.Contains(r.err, "1,000 of 2,501 links were written; apply again to continue") || s.writes != 2 {
+		r := applyMany(t.Context(), t, s, 2500)
+		said := strings.Contains(r.err, "1,000 of 2,501 links were written; apply again to continue")
+		if r.code != app.CodeError || !said || s.writes != 2 {
 			t.Errorf("%d writes: exit code %d: %s", s.writes, r.code, r.err)
 		}
 	})
 	t.Run("Ctrl-C ends after the batch in flight", func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		s := &upserts{before: func(int) (int, bool) { interrupt(); return 0, false }}
-		r := applyMany(t, s, 2500, ctx)
+		r := applyMany(ctx, t, s, 2500)
 		if r.code != app.CodeInterrupted || s.writes != 1 || !strings.Contains(r.err, "interrupted: 1,000 of 2,501 links were written") {
 			t.Errorf("%d writes: exit code %d: %s", s.writes, r.code, r.err)
 		}
