@@ -81,6 +81,9 @@ func (w *applying) settle(ctx context.Context, steps []*step, got []client.Upser
 	var stale []*step
 	for i := range got {
 		switch e := got[i].Error; {
+		case steps[i].Action == create && got[i].Result == client.UpsertedLinkResultUpdated: // no version can be asked of a new link
+			w.done++
+			w.fail(app.CodeConflict, "%s: somebody else has created the link since the plan; it was changed to what the file says", steps[i].Link)
 		case got[i].Result != client.UpsertedLinkResultRefused:
 			w.done++
 		case e != nil && e.StatusCode == http.StatusPreconditionFailed:

@@ -90,7 +90,7 @@ func dryRun(ctx context.Context, r *remote.Remote, items []map[string]any, seen 
 	out := make([]client.UpsertedLink, len(items))
 	var mu sync.Mutex
 	done := 0
-	err = each(ctx, len(list), func(ctx context.Context, i int) error {
+	err = someAtATime(ctx, len(list), func(ctx context.Context, i int) error {
 		got, err := upsert(ctx, r, list[i], true)
 		if err != nil {
 			return err
@@ -105,8 +105,8 @@ func dryRun(ctx context.Context, r *remote.Remote, items []map[string]any, seen 
 	return out, err
 }
 
-// each calls do with the numbers below n, some at a time. After an error it starts no more.
-func each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+// someAtATime calls do with the numbers below n, some at a time. After an error it starts no more.
+func someAtATime(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	turns := make(chan struct{}, parallel)

@@ -37,7 +37,7 @@ func (p *plan) findDrift(ctx context.Context, r *remote.Remote) error {
 		}
 		groups[at] = append(groups[at], s)
 	}
-	return each(ctx, len(groups), func(ctx context.Context, i int) error {
+	return someAtATime(ctx, len(groups), func(ctx context.Context, i int) error {
 		applied := false
 		for _, s := range groups[i] {
 			byHand := map[string]string{}

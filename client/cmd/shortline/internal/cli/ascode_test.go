@@ -26,6 +26,8 @@ type upserts struct {
 	before func(n int) (status int, stale bool)
 	// foreign says that what was written looks changed again.
 	foreign bool
+	// missing says that no link exists in a dry run, and that somebody creates them all before the first write.
+	missing bool
 }
 
 func (s *upserts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +69,10 @@ func (s *upserts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if !dry && !s.foreign {
 			s.written[one.CustomSlug] = true
 		}
-		if stale || !dry && one.IfMatch == "" {
+		if s.missing && dry {
+			result, detail = "CREATED", `"changes":{}`
+		}
+		if stale || !dry && one.IfMatch == "" && !s.missing {
 			result, detail = "REFUSED", `"changes":{},"error":{"statusCode":412,"message":"changed","error":"Precondition Failed","errors":[]}`
 		}
 		out = append(out, fmt.Sprintf(`{"result":"%s","id":"%s","shortUrl":"https://sho.rt/%[2]s","etag":"\"7\"",%s}`,
@@ -109,6 +114,12 @@ func TestApply_faults(t *testing.T) {
 	t.Run("a conflict is named", func(t *testing.T) {
 		r := applyMany(t.Context(), t, &upserts{foreign: true, before: func(int) (int, bool) { return 0, true }}, 1)
 		if r.code != app.CodeConflict || !strings.Contains(r.err, "! sho.rt/s0: somebody else has changed the link since the plan") {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("a link that was created meanwhile is named", func(t *testing.T) {
+		r := applyMany(t.Context(), t, &upserts{missing: true, before: func(int) (int, bool) { return 0, false }}, 1)
+		if r.code != app.CodeConflict || !strings.Contains(r.err, "! sho.rt/s0: somebody else has created the link since the plan") {
 			t.Errorf("%+v", r)
 		}
 	})
