@@ -92,8 +92,8 @@ func plainJSON(v any) (out any) {
 	return out
 }
 
-// matching returns the operations that have the words of a question, best first. Words in the id, the resource or the summary count more than
-// words in the description.
+// matching returns the operations that have the words of a question, best first. Words in the id, the resource or the summary count more
+// than words in the description.
 func (x *index) matching(question string, sees func(*kit.Endpoint) bool) (found []*operation) {
 	words := strings.Fields(strings.ToLower(question))
 	points := map[*operation]int{}

@@ -18,6 +18,7 @@ import (
 	"github.com/shortline/shortline/client/cmd/shortline/internal/experiments"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/explain"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/links"
+	"github.com/shortline/shortline/client/cmd/shortline/internal/mcp"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/rawapi"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/refs"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/report"
@@ -62,7 +63,7 @@ func Root(a *app.App) *cobra.Command {
 		"manage":  {domains.Commands(a), webhooks.Commands(a), webhooks.Trigger(a), webhooks.Listen(a)},
 		"account": {account.Login(a), account.Logout(a), account.Whoami(a), account.Profiles(a)},
 		"tools": {
-			rawapi.Command(a), shell.Open(a), doctor.Command(a), shell.Completion(a), shell.Man(a), shell.VersionCommand(a),
+			rawapi.Command(a), mcp.Command(a), shell.Open(a), doctor.Command(a), shell.Completion(a), shell.Man(a), shell.VersionCommand(a),
 			shell.Reference(a),
 		},
 	} {
