@@ -46,8 +46,11 @@ func runExport(ctx context.Context, a *app.App, o exportOptions) error {
 	if o.owner != "" {
 		file = append(file, member{"owner", o.owner})
 	}
-	out := []any{}
+	out, secret := []any{}, 0
 	for i := range list {
+		if list[i].HasPassword {
+			secret++
+		}
 		one, err := written(&list[i], parts[i])
 		if err != nil {
 			return err
@@ -62,6 +65,9 @@ func runExport(ctx context.Context, a *app.App, o exportOptions) error {
 	e.SetIndent(2)
 	if err := e.Encode(file); err != nil {
 		return err
+	}
+	if secret > 0 {
+		a.Say("%s with a password, which the file does not have; elsewhere they would be created without one", links(secret))
 	}
 	if others > 0 {
 		a.Say("%s left out because of an owner; export them with --owner", were(others))
