@@ -51,7 +51,7 @@ func (w *applying) write(ctx context.Context, p *plan) error {
 			w.app.Done()
 			return fmt.Errorf("%s of %s links were written; apply again to continue: %w", figure(w.done), figure(len(steps)), err)
 		}
-		if err := w.settle(whole, steps[b.first:b.first+len(got)], got); err != nil {
+		if err := w.account(whole, steps[b.first:b.first+len(got)], got); err != nil {
 			return err
 		}
 		w.app.Progress("writing %s of %s links …", figure(w.done), figure(len(steps)))
@@ -75,23 +75,24 @@ func (w *applying) interrupted(all int) error {
 	return context.Canceled
 }
 
-// settle looks at the results of a batch. A request that was repeated because its response was lost finds its own changes: their
+// account looks at the results of a batch. A request that was repeated because its response was lost finds its own changes: their
 // versions are no longer those of the plan, but there is nothing left to change.
-func (w *applying) settle(ctx context.Context, steps []*step, got []client.UpsertedLink) error {
+func (w *applying) account(ctx context.Context, steps []*step, got []client.UpsertedLink) error {
 	var stale []*step
 	for i := range got {
 		switch e := got[i].Error; {
 		case steps[i].Action == create && got[i].Result == client.UpsertedLinkResultUpdated: // no version can be asked of a new link
 			w.done++
-			w.fail(app.CodeConflict, "%s: somebody else has created the link since the plan; it was changed to what the file says", steps[i].Link)
+			w.refuse(app.CodeConflict, "%s: somebody else has created the link since the plan; it was changed to what the file says",
+				steps[i].Link)
 		case got[i].Result != client.UpsertedLinkResultRefused:
 			w.done++
 		case e != nil && e.StatusCode == http.StatusPreconditionFailed:
 			stale = append(stale, steps[i])
 		case e != nil && e.StatusCode == http.StatusConflict:
-			w.fail(app.CodeConflict, "%s: %s", steps[i].Link, refusal(e))
+			w.refuse(app.CodeConflict, "%s: %s", steps[i].Link, refusal(e))
 		default:
-			w.fail(app.CodeError, "%s: %s", steps[i].Link, refusal(e))
+			w.refuse(app.CodeError, "%s: %s", steps[i].Link, refusal(e))
 		}
 	}
 	if len(stale) == 0 {
@@ -110,12 +111,12 @@ func (w *applying) settle(ctx context.Context, steps []*step, got []client.Upser
 			w.done++
 			continue
 		}
-		w.fail(app.CodeConflict, "%s: somebody else has changed the link since the plan", stale[i].Link)
+		w.refuse(app.CodeConflict, "%s: somebody else has changed the link since the plan", stale[i].Link)
 	}
 	return nil
 }
 
-func (w *applying) fail(code int, format string, args ...any) {
+func (w *applying) refuse(code int, format string, args ...any) {
 	w.failed = append(w.failed, fmt.Sprintf(format, args...))
 	if w.code == 0 || code == app.CodeError {
 		w.code = code
@@ -164,7 +165,7 @@ func runApply(ctx context.Context, a *app.App, files []string, o applyOptions) e
 	if err != nil {
 		return err
 	}
-	if err := show(a, p, o.prune); err != nil {
+	if err := showPlan(a, p, o.prune); err != nil {
 		return err
 	}
 	if err := p.problem(); err != nil {

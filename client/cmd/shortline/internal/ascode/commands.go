@@ -47,7 +47,7 @@ func runPlan(cmd *cobra.Command, a *app.App, files []string, prune, detailed boo
 	if err != nil {
 		return err
 	}
-	if err := show(a, p, prune); err != nil {
+	if err := showPlan(a, p, prune); err != nil {
 		return err
 	}
 	if err := p.problem(); err != nil {

@@ -48,7 +48,7 @@ func (r *reader) matchers(n *yaml.Node) (out []client.Matcher) {
 			return
 		}
 		var members []client.Matcher
-		for _, one := range r.list(value, key) {
+		for _, one := range r.elements(value, key) {
 			below := r.matchers(one)
 			if len(below) == 1 {
 				members = append(members, below[0])
@@ -91,7 +91,7 @@ func (r *reader) asAPI(n *yaml.Node) []client.Matcher {
 			return []client.Matcher{g}
 		}
 	}
-	r.fail(n, "%w", err)
+	r.reject(n, "%w", err)
 	return nil
 }
 
@@ -115,7 +115,7 @@ func (r *reader) condition(kind string, n *yaml.Node) client.Condition {
 			}
 		})
 		if used != 1 {
-			r.fail(n, "%s needs one of %s", kind, strings.Join(operators, ", "))
+			r.reject(n, "%s needs one of %s", kind, strings.Join(operators, ", "))
 			return client.Condition{}
 		}
 	}
@@ -137,14 +137,14 @@ func (r *reader) condition(kind string, n *yaml.Node) client.Condition {
 	if kind == "query" {
 		name := memberOf(n, "name")
 		if name == nil {
-			r.fail(n, "query needs the name of a parameter, such as query: {name: ref, equals: news}")
+			r.reject(n, "query needs the name of a parameter, such as query: {name: ref, equals: news}")
 			return client.Condition{}
 		}
-		v = map[string]any{"name": r.text(name, "name"), "value": v}
+		v = map[string]any{"name": r.scalar(name, "name"), "value": v}
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
-		r.fail(value, "%w", err)
+		r.reject(value, "%w", err)
 	}
 	return client.Condition{Type: client.ConditionType(kind), Operator: client.Operator(operator), Value: text}
 }
@@ -164,7 +164,7 @@ func (r *reader) days(n *yaml.Node) any {
 			if key == "days" {
 				out[key] = r.days(value)
 			} else {
-				out[key] = r.text(value, key)
+				out[key] = r.scalar(value, key)
 			}
 		})
 		return out
@@ -173,7 +173,7 @@ func (r *reader) days(n *yaml.Node) any {
 		return day + 1
 	}
 	if n.Tag != "!!int" {
-		r.fail(n, "a day must be one of %s", strings.Join(weekdays, ", "))
+		r.reject(n, "a day must be one of %s", strings.Join(weekdays, ", "))
 		return 0
 	}
 	return r.number(n, "a day")
@@ -318,12 +318,12 @@ func sameJSON(a, b []byte) bool {
 
 // moment reads a time: a day at midnight UTC, or a time with its offset.
 func (r *reader) moment(n *yaml.Node, what string) string {
-	text := r.text(n, what)
+	text := r.scalar(n, what)
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", time.DateOnly} {
 		if at, err := time.Parse(layout, text); err == nil {
 			return at.UTC().Format("2006-01-02T15:04:05.000Z")
 		}
 	}
-	r.fail(n, "%s must be a time such as 2026-12-24T18:00:00+01:00, or a day", what)
+	r.reject(n, "%s must be a time such as 2026-12-24T18:00:00+01:00, or a day", what)
 	return ""
 }

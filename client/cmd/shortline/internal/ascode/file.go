@@ -98,11 +98,11 @@ func readSource(name string, text []byte, secrets *secrets) (*source, error) {
 		case "version":
 			version = r.number(n, "version")
 		case "owner":
-			if out.owner = r.text(n, "owner"); !ownerForm.MatchString(out.owner) {
-				r.fail(n, "owner must be 1 to 29 lower-case letters, digits, - or _, such as marketing")
+			if out.owner = r.scalar(n, "owner"); !ownerForm.MatchString(out.owner) {
+				r.reject(n, "owner must be 1 to 29 lower-case letters, digits, - or _, such as marketing")
 			}
 		case "links":
-			for _, one := range r.list(n, "links") {
+			for _, one := range r.elements(n, "links") {
 				if link := r.link(one, secrets); link != nil {
 					out.links = append(out.links, link)
 				}
@@ -110,7 +110,7 @@ func readSource(name string, text []byte, secrets *secrets) (*source, error) {
 		}
 	})
 	if version != 1 && len(r.problems) == 0 {
-		r.fail(root, "the file must begin with version: 1")
+		r.reject(root, "the file must begin with version: 1")
 	}
 	if len(r.problems) > mostProblems {
 		r.problems = append(r.problems[:mostProblems:mostProblems], fmt.Errorf("and %d more", len(r.problems)-mostProblems))
@@ -181,9 +181,9 @@ func (r *reader) link(n *yaml.Node, secrets *secrets) *entry {
 		case "password":
 			r.password(e, value, secrets)
 		case "utm":
-			r.fields(e, value, "utm", utmFields)
+			r.fieldsOf(e, value, "utm", utmFields)
 		case "preview":
-			r.fields(e, value, "preview", previewFields)
+			r.fieldsOf(e, value, "preview", previewFields)
 		case "rules":
 			if rules := r.rules(value); len(rules) > 0 {
 				e.given["rules"] = rules
@@ -201,17 +201,17 @@ func (r *reader) link(n *yaml.Node, secrets *secrets) *entry {
 	}
 	slug, id := e.given["customSlug"], e.given["externalId"]
 	if slug == nil && id == nil {
-		r.fail(n, "a link needs a slug or an externalId; otherwise each apply would create another one")
+		r.reject(n, "a link needs a slug or an externalId; otherwise each apply would create another one")
 	}
 	if e.given["originalUrl"] == nil {
-		r.fail(n, "a link needs a destination")
+		r.reject(n, "a link needs a destination")
 	}
-	e.complete()
+	e.addDefaults()
 	return e
 }
 
-// complete makes the item: a field that the file leaves out gets its default.
-func (e *entry) complete() {
+// addDefaults makes the item: a field that the file leaves out gets its default.
+func (e *entry) addDefaults() {
 	for _, fields := range [][]field{plainFields, utmFields, previewFields} {
 		for _, f := range fields {
 			e.item[f.api] = f.missing
@@ -253,7 +253,7 @@ func text1(v any) string {
 	return s
 }
 
-func (r *reader) fields(e *entry, n *yaml.Node, what string, fields []field) {
+func (r *reader) fieldsOf(e *entry, n *yaml.Node, what string, fields []field) {
 	if isNull(n) {
 		return
 	}
@@ -272,7 +272,7 @@ func (r *reader) field(e *entry, key string, n *yaml.Node, fields []field) {
 		var v any
 		switch f.kind {
 		case text:
-			s := strings.TrimSpace(r.text(n, key))
+			s := strings.TrimSpace(r.scalar(n, key))
 			if s == "" {
 				return
 			}
@@ -292,7 +292,7 @@ func (r *reader) tags(n *yaml.Node) []string {
 	out := r.texts(n, "tags")
 	for _, one := range out {
 		if strings.HasPrefix(strings.ToLower(one), ownerTag("")) {
-			r.fail(n, "tags that begin with %s are for owners; use owner: at the beginning of the file", ownerTag(""))
+			r.reject(n, "tags that begin with %s are for owners; use owner: at the beginning of the file", ownerTag(""))
 		}
 	}
 	return out
@@ -317,14 +317,14 @@ type variant struct {
 func (r *reader) rules(n *yaml.Node) []rule {
 	out := []rule{}
 	ranked := false
-	for _, one := range r.list(n, "rules") {
+	for _, one := range r.elements(n, "rules") {
 		next := rule{IsActive: true}
 		r.members(one, "a rule", []string{"name", "destination", "when", "priority", "active"}, func(key string, value *yaml.Node) {
 			switch key {
 			case "name":
-				next.Name = r.text(value, key)
+				next.Name = r.scalar(value, key)
 			case "destination":
-				next.TargetURL = r.text(value, key)
+				next.TargetURL = r.scalar(value, key)
 			case "when":
 				next.Conditions = r.when(value)
 			case "priority":
@@ -334,7 +334,7 @@ func (r *reader) rules(n *yaml.Node) []rule {
 			}
 		})
 		if next.Name == "" || next.TargetURL == "" || next.Conditions == nil {
-			r.fail(one, "a rule needs name, destination and when")
+			r.reject(one, "a rule needs name, destination and when")
 		}
 		out = append(out, next)
 	}
@@ -353,14 +353,14 @@ func rank(rules []rule) {
 
 func (r *reader) variants(n *yaml.Node) []variant {
 	out := []variant{}
-	for _, one := range r.list(n, "variants") {
+	for _, one := range r.elements(n, "variants") {
 		next := variant{IsActive: true, Weight: defaultWeight}
 		r.members(one, "a variant", []string{"name", "destination", "weight", "active"}, func(key string, value *yaml.Node) {
 			switch key {
 			case "name":
-				next.Name = r.text(value, key)
+				next.Name = r.scalar(value, key)
 			case "destination":
-				next.TargetURL = r.text(value, key)
+				next.TargetURL = r.scalar(value, key)
 			case "weight":
 				next.Weight = r.number(value, key)
 			case "active":
@@ -368,7 +368,7 @@ func (r *reader) variants(n *yaml.Node) []variant {
 			}
 		})
 		if next.Name == "" || next.TargetURL == "" {
-			r.fail(one, "a variant needs name and destination")
+			r.reject(one, "a variant needs name and destination")
 		}
 		out = append(out, next)
 	}

@@ -85,15 +85,15 @@ func (r *reader) password(e *entry, n *yaml.Node, s *secrets) {
 		return
 	}
 	if n.Kind == yaml.ScalarNode {
-		r.fail(n, "a password does not belong in a file; write password: {env: NAME} or password: {file: PATH}")
+		r.reject(n, "a password does not belong in a file; write password: {env: NAME} or password: {file: PATH}")
 		return
 	}
 	r.members(n, "password", []string{"env", "file"}, func(key string, value *yaml.Node) {
-		name := r.text(value, key)
+		name := r.scalar(value, key)
 		secret := ""
 		if key == "env" {
 			if secret = s.getenv(name); secret == "" {
-				r.fail(value, "the environment has no %s", name)
+				r.reject(value, "the environment has no %s", name)
 			}
 		} else {
 			if !filepath.IsAbs(name) {
@@ -101,9 +101,9 @@ func (r *reader) password(e *entry, n *yaml.Node, s *secrets) {
 			}
 			content, err := os.ReadFile(name)
 			if secret = strings.TrimRight(string(content), "\r\n"); err != nil {
-				r.fail(value, "%w", err)
+				r.reject(value, "%w", err)
 			} else if secret == "" {
-				r.fail(value, "%s is empty", name)
+				r.reject(value, "%s is empty", name)
 			}
 		}
 		e.item["password"], e.password = secret, true

@@ -48,8 +48,8 @@ var columns = []output.Column{
 	{Head: "PROBLEM", Field: "problem", Least: 20},
 }
 
-// show prints a plan: + for new links, ~ for changed ones, - for deleted ones, and ! for what is in the way.
-func show(a *app.App, p *plan, prune bool) error {
+// showPlan prints a plan: + for new links, ~ for changed ones, - for deleted ones, and ! for what is in the way.
+func showPlan(a *app.App, p *plan, prune bool) error {
 	r := p.report(prune)
 	raw, err := json.Marshal(r)
 	if err != nil {

@@ -38,7 +38,7 @@ type reader struct {
 
 func (r *reader) at(n *yaml.Node) place { return place{r.file, n.Line, n.Column} }
 
-func (r *reader) fail(n *yaml.Node, format string, args ...any) {
+func (r *reader) reject(n *yaml.Node, format string, args ...any) {
 	r.problems = append(r.problems, fmt.Errorf("%s: %w", r.at(n), fmt.Errorf(format, args...)))
 }
 
@@ -131,19 +131,19 @@ func (r *reader) merge(out, n *yaml.Node, depth int) error {
 // members calls use with each member of a mapping. Unknown and repeated keys are problems.
 func (r *reader) members(n *yaml.Node, what string, known []string, use func(key string, value *yaml.Node)) bool {
 	if n.Kind != yaml.MappingNode {
-		r.fail(n, "%s must be a mapping, such as %s: …", what, known[0])
+		r.reject(n, "%s must be a mapping, such as %s: …", what, known[0])
 		return false
 	}
 	first := map[string]*yaml.Node{}
 	for i := 0; i < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if before := first[key.Value]; before != nil {
-			r.fail(key, "%q stands here twice; the first is in line %d", key.Value, before.Line)
+			r.reject(key, "%q stands here twice; the first is in line %d", key.Value, before.Line)
 			continue
 		}
 		first[key.Value] = key
 		if !has(known, key.Value) {
-			r.fail(key, "%s has no %q%s", what, key.Value, refs.Like(key.Value, known))
+			r.reject(key, "%s has no %q%s", what, key.Value, refs.Like(key.Value, known))
 			continue
 		}
 		use(key.Value, n.Content[i+1])
@@ -160,11 +160,11 @@ func has(list []string, one string) bool {
 	return false
 }
 
-// list returns the elements of a sequence.
-func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
+// elements returns the elements of a sequence.
+func (r *reader) elements(n *yaml.Node, what string) []*yaml.Node {
 	if n.Kind != yaml.SequenceNode {
 		if !isNull(n) {
-			r.fail(n, "%s must be a list", what)
+			r.reject(n, "%s must be a list", what)
 		}
 		return nil
 	}
@@ -174,9 +174,9 @@ func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
 // text reads a text. Numbers and times without quotes are texts as they are written.
-func (r *reader) text(n *yaml.Node, what string) string {
+func (r *reader) scalar(n *yaml.Node, what string) string {
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" || n.Tag == "!!bool" {
-		r.fail(n, "%s must be a text", what)
+		r.reject(n, "%s must be a text", what)
 		return ""
 	}
 	return n.Value
@@ -185,7 +185,7 @@ func (r *reader) text(n *yaml.Node, what string) string {
 func (r *reader) number(n *yaml.Node, what string) int {
 	v, err := strconv.Atoi(n.Value)
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" || err != nil {
-		r.fail(n, "%s must be a whole number", what)
+		r.reject(n, "%s must be a whole number", what)
 	}
 	return v
 }
@@ -193,15 +193,15 @@ func (r *reader) number(n *yaml.Node, what string) int {
 func (r *reader) boolean(n *yaml.Node, what string) bool {
 	var v bool
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" || n.Decode(&v) != nil {
-		r.fail(n, "%s must be true or false", what)
+		r.reject(n, "%s must be true or false", what)
 	}
 	return v
 }
 
 func (r *reader) texts(n *yaml.Node, what string) []string {
 	out := []string{}
-	for _, one := range r.list(n, what) {
-		out = append(out, r.text(one, "an element of "+what))
+	for _, one := range r.elements(n, what) {
+		out = append(out, r.scalar(one, "an element of "+what))
 	}
 	return out
 }
