@@ -67,6 +67,14 @@ func (c *coder) file(text string) string {
 	return name
 }
 
+// The published schema is the one beside the program's sources.
+func TestCode_schema_is_published(t *testing.T) {
+	source := contents(testkit.Source(t, "client/cmd/shortline/internal/ascode/links.schema.json"))
+	if published := contents(testkit.Source(t, "docs/public/schemas/links.json")); published != source {
+		t.Error("docs/public/schemas/links.json differs from links.schema.json in the sources; copy the file")
+	}
+}
+
 // fits checks a file against the published schema.
 func (c *coder) fits(name string) {
 	c.t.Helper()
