@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/shortline/shortline/client/cmd/shortline/internal/output"
 )
 
 // ordered is a mapping whose members keep their order.
@@ -38,9 +39,7 @@ func nodeOf(v any) (*yaml.Node, error) {
 			if err != nil {
 				return nil, err
 			}
-			key := &yaml.Node{}
-			key.SetString(one.key)
-			n.Content = append(n.Content, key, value)
+			n.Content = append(n.Content, output.Scalar(one.key), value)
 		}
 		return n, nil
 	case []any:
@@ -58,15 +57,8 @@ func nodeOf(v any) (*yaml.Node, error) {
 			n.Style = yaml.FlowStyle
 		}
 		return n, nil
-	case json.Number:
-		tag := "!!int"
-		if strings.ContainsAny(v.String(), ".eE") {
-			tag = "!!float"
-		}
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: v.String()}, nil
-	case string:
-		n := &yaml.Node{}
-		n.SetString(v)
+	}
+	if n := output.Scalar(v); n != nil {
 		return n, nil
 	}
 	n := &yaml.Node{}
