@@ -62,20 +62,20 @@ func (s *session) links() {
 	s.ok(s.Links.Delete(ctx, twin.ID, client.DeleteLinkParams{Permanently: client.Set(true)}))
 	history := got(s.Links.History(ctx, id, client.PageParams{}))(t)
 	got(s.Links.RollBack(ctx, id, client.RollBackLink{Revision: history.Data[len(history.Data)-1].Revision}))(t)
-	if text := s.read(s.Links.Export(ctx, client.ExportLinksParams{Tag: []string{"spring"}})); !strings.Contains(text, "fair") {
+	if text := s.readText(s.Links.Export(ctx, client.ExportLinksParams{Tag: []string{"spring"}})); !strings.Contains(text, "fair") {
 		t.Errorf("the export is %s", text)
 	}
-	if code := s.read(s.Links.QRCode(ctx, id, client.QRCodeParams{Format: client.QRFormatSVG})); !strings.Contains(code, "<svg") {
+	if code := s.readText(s.Links.QRCode(ctx, id, client.QRCodeParams{Format: client.QRFormatSVG})); !strings.Contains(code, "<svg") {
 		t.Errorf("the code is %s", code)
 	}
-	code := s.read(s.Links.QRCodeWithLogo(ctx, id, picture(), client.QRCodeParams{Format: client.QRFormatPNG}))
+	code := s.readText(s.Links.QRCodeWithLogo(ctx, id, picture(), client.QRCodeParams{Format: client.QRFormatPNG}))
 	if !strings.HasPrefix(code, "\x89PNG") {
 		t.Error("the code with a logo is no PNG")
 	}
 	uploaded := got(s.Images.Upload(ctx, id, picture()))(t)
-	s.read(s.public.Images.Get(ctx, uploaded.Data.Key))
+	s.readText(s.public.Images.Get(ctx, uploaded.Data.Key))
 	got(s.Links.PreviewPage(ctx, client.PageAddressParams{URL: s.in.base + "/"}))(t)
-	s.read(s.Links.SiteIcon(ctx, client.PageAddressParams{URL: s.in.base}))
+	s.readText(s.Links.SiteIcon(ctx, client.PageAddressParams{URL: s.in.base}))
 }
 
 // manyLinks makes and reads more links than a page has.
@@ -241,13 +241,13 @@ func (s *session) visits() {
 	})
 	got(s.Conversions.List(ctx, s.link.ID, client.ListConversionsParams{}))(t)
 	got(s.Conversions.Goals(ctx, s.link.ID, client.ListGoalsParams{}))(t)
-	s.read(s.Conversions.Export(ctx, s.link.ID, client.ExportConversionsParams{}))
-	if script := s.read(s.public.Visitors.ConversionScript(ctx)); !strings.Contains(script, "/c") {
+	s.readText(s.Conversions.Export(ctx, s.link.ID, client.ExportConversionsParams{}))
+	if script := s.readText(s.public.Visitors.ConversionScript(ctx)); !strings.Contains(script, "/c") {
 		t.Errorf("the script is %s", script)
 	}
 
 	got(s.public.Visitors.LinkInfo(ctx, s.link.Slug))(t)
-	s.read(s.public.Visitors.ReportForm(ctx, s.link.Slug))
+	s.readText(s.public.Visitors.ReportForm(ctx, s.link.Slug))
 	got(s.public.Visitors.ReportLink(ctx, s.link.Slug, client.AbuseForm{Reason: client.AbuseReasonSpam, Text: client.Set("Spam")}))(t)
 	got(s.Links.Create(ctx, client.CreateLink{OriginalURL: "https://example.com/secret", CustomSlug: client.Set("secret"), Password: client.Set("open sesame")}))(t)
 	opened := got(s.public.Visitors.OpenLink(ctx, "secret", client.LinkPassword{Password: "open sesame"}))(t)

@@ -116,10 +116,10 @@ func (s *session) reports() {
 	got(s.Reports.RecentClicksAlias(ctx, id, client.ClicksParams{}))(t)
 	got(s.Reports.Freshness(ctx))(t)
 	got(s.Reports.MissingSlugs(ctx, client.ListMissingSlugsParams{}))(t)
-	if text := s.read(s.Reports.Export(ctx, client.ExportReportParams{})); text == "" {
+	if text := s.readText(s.Reports.Export(ctx, client.ExportReportParams{})); text == "" {
 		t.Error("the export of all links is empty")
 	}
-	if text := s.read(s.Reports.ExportLink(ctx, id, client.ExportLinkReportParams{Format: client.ExportFormatJSON})); text[0] != '{' {
+	if text := s.readText(s.Reports.ExportLink(ctx, id, client.ExportLinkReportParams{Format: client.ExportFormatJSON})); text[0] != '{' {
 		t.Errorf("the export of a link is %s", text)
 	}
 	without := client.LinkDraft{Rules: client.Set([]client.DraftRule{})}
@@ -271,7 +271,7 @@ func (s *session) imports() {
 		return got(s.Imports.Get(ctx, im.ID))(t).Status == client.ImportStatusDone
 	})
 	got(s.Imports.Problems(ctx, im.ID, client.PageParams{}))(t)
-	if text := s.read(s.Imports.ExportProblems(ctx, im.ID)); !strings.Contains(text, "not an address") {
+	if text := s.readText(s.Imports.ExportProblems(ctx, im.ID)); !strings.Contains(text, "not an address") {
 		t.Errorf("the problems are %s", text)
 	}
 	got(s.Imports.List(ctx, client.PageParams{}))(t)

@@ -105,8 +105,8 @@ func (s *session) refused(why string, status int, err error) {
 	}
 }
 
-// read reads an answer that is not JSON.
-func (s *session) read(raw *client.Raw, err error) string {
+// readText reads an answer that is not JSON.
+func (s *session) readText(raw *client.Raw, err error) string {
 	s.t.Helper()
 	testkit.Must(s.t, err)
 	defer raw.Close()

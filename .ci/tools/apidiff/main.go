@@ -60,11 +60,11 @@ func compareFiles(released, current string) error {
 
 // compare returns an error that lists the breaks, or names the version that the current document needs.
 func compare(released, current []byte) error {
-	before, err := read("released", released)
+	before, err := parseDocument("released", released)
 	if err != nil {
 		return err
 	}
-	after, err := read("current", current)
+	after, err := parseDocument("current", current)
 	if err != nil {
 		return err
 	}
@@ -131,8 +131,8 @@ func (v version) compare(o version) int {
 	return cmp.Or(cmp.Compare(v.major, o.major), cmp.Compare(v.minor, o.minor), cmp.Compare(v.patch, o.patch))
 }
 
-// read loads a document. Both are reduced in the same way, so that prose is no change.
-func read(name string, text []byte) (*load.SpecInfo, error) {
+// parseDocument reads a document. Both are reduced in the same way, so that prose is no change.
+func parseDocument(name string, text []byte) (*load.SpecInfo, error) {
 	reduced, err := reduce(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s document: %w", name, err)

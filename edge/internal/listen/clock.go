@@ -24,8 +24,8 @@ func Time(of net.Conn, began time.Time, mark uint32) {
 	}
 }
 
-// took reports the time of an answer that has just been written, if it is measured.
-func (l *Listener) took(mark uint32, began time.Time) {
+// reportTime reports the time of an answer that has just been written, if it is measured.
+func (l *Listener) reportTime(mark uint32, began time.Time) {
 	if mark != 0 && l.clock != nil {
 		l.clock.Took(mark, time.Since(began))
 	}

@@ -62,7 +62,7 @@ func (c *conn) Write(b []byte) (n int, err error) {
 		n, err = c.push(b)
 	}
 	if err == nil {
-		c.owner.took(c.mark, c.began)
+		c.owner.reportTime(c.mark, c.began)
 		c.mark = 0
 	}
 	return n, err

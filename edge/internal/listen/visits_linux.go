@@ -295,7 +295,7 @@ func (v *visits) deliver(r reply, now int64) {
 			return
 		}
 	}
-	v.owner.took(r.mark, r.began)
+	v.owner.reportTime(r.mark, r.began)
 	switch {
 	case r.stays && len(r.rest) > 0:
 		v.promote(v.part(r.kept), r.rest)

@@ -40,7 +40,7 @@ func TestOutcome_names_the_test_that_failed_first(t *testing.T) {
 		"ok  \tx/p\t0.1s [no tests to run]\n?   \tx/q\t[no test files]\n": {},
 	} {
 		var o outcome
-		if o.read([]byte(out)); o != want {
+		if o.readOutput([]byte(out)); o != want {
 			t.Errorf("%q: got %+v, want %+v", out, o, want)
 		}
 	}

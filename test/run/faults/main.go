@@ -231,8 +231,8 @@ var (
 	testedLine = regexp.MustCompile(`(?m)^(ok|FAIL)\s+\S+\s.*$`)
 )
 
-// read reads the output of go test.
-func (o *outcome) read(out []byte) {
+// readOutput reads the output of go test.
+func (o *outcome) readOutput(out []byte) {
 	for _, line := range testedLine.FindAll(out, -1) {
 		o.tested = o.tested || !bytes.Contains(line, []byte("[no tests to run]"))
 	}
@@ -258,7 +258,7 @@ func (l *lab) tests(ctx context.Context, pattern, selected string) (o outcome, e
 		err = nil
 	}
 	o.tested = !program
-	o.read(out)
+	o.readOutput(out)
 	return o, err
 }
 

@@ -132,7 +132,7 @@ func (t *task) matching(filter *linkQuery) (found []foundLink, err error) {
 			Total      int
 			NextCursor string
 		}
-		if err := t.read(t.e("listURLs"), ask{query: q}, &page); err != nil {
+		if err := t.readInto(t.e("listURLs"), ask{query: q}, &page); err != nil {
 			return nil, err
 		}
 		if page.Total > maxSelected {
@@ -158,7 +158,7 @@ func (t *task) named(names []string, only bool) (found []foundLink, err error) {
 			found = append(found, l)
 			continue
 		}
-		if err := t.read(t.e("getURL"), ofLink(id), &l); err != nil {
+		if err := t.readInto(t.e("getURL"), ofLink(id), &l); err != nil {
 			return nil, err
 		}
 		found = append(found, l)
@@ -231,7 +231,7 @@ func (t *task) tag(name string) (*foundTag, error) {
 			Data       []foundTag
 			TotalPages int
 		}
-		if err := t.read(t.e("listTags"), ask{query: q}, &list); err != nil {
+		if err := t.readInto(t.e("listTags"), ask{query: q}, &list); err != nil {
 			return nil, err
 		}
 		for i := range list.Data {

@@ -2,7 +2,6 @@ package mcpapi
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -138,8 +137,8 @@ func (w *recorder) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-// read calls an endpoint and decodes its JSON, without marks. Only decisions of tools are made with it.
-func (c *caller) read(e *kit.Endpoint, a ask, into any) error {
+// readInto calls an endpoint and decodes its JSON, without marks. Only decisions of tools are made with it.
+func (c *caller) readInto(e *kit.Endpoint, a ask, into any) error {
 	r, err := c.do(e, a)
 	if err != nil {
 		return err
@@ -174,6 +173,3 @@ func (r *reply) shown() (any, error) {
 	}
 	return mark("", v), nil
 }
-
-// gone reports whether the client has disconnected or the time of the message is over.
-func (c *caller) gone() error { return context.Cause(c.request.Context()) }

@@ -235,7 +235,7 @@ func (t *task) linkBySlug(host, slug string) (string, error) {
 			Data       []foundLink
 			NextCursor string
 		}
-		if err := t.read(t.e("listURLs"), ask{query: q}, &page); err != nil {
+		if err := t.readInto(t.e("listURLs"), ask{query: q}, &page); err != nil {
 			return "", err
 		}
 		for _, l := range page.Data {

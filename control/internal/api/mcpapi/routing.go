@@ -135,7 +135,7 @@ func adopt(wanted []part, saved []savedPart) (left []savedPart, err error) {
 // make makes the saved parts of a link equal to the wanted ones. It checks all of them before it changes one.
 func (t *task) make(link string, p parts, wanted []part) (n counts, err error) {
 	var saved map[string]json.RawMessage
-	if err := t.read(p.list, ofLink(link), &saved); err != nil {
+	if err := t.readInto(p.list, ofLink(link), &saved); err != nil {
 		return n, err
 	}
 	var have []savedPart

@@ -199,7 +199,7 @@ func failed(c *caller, err error) *mcp.CallToolResult {
 		log.Err = err
 		f = &failure{Status: http.StatusInternalServerError, Code: "INTERNAL", Message: "Something went wrong on our side.",
 			RequestID: log.ID()}
-		if c.gone() != nil {
+		if c.request.Context().Err() != nil { // the client has disconnected, or the time of the message is over
 			f = &failure{Status: http.StatusServiceUnavailable, Code: "TIMEOUT", Message: "The call took too long."}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -262,21 +263,12 @@ func (r *upsert) find(ctx context.Context, c store.Conn, read func(context.Conte
 		there.states[l.ID] = &states[i]
 		bundled = append(bundled, l.ID)
 	}
-	if len(r.visible) > 0 || r.clearsBundles() {
+	if slices.ContainsFunc(r.items, func(item Item) bool { return item.BundleIDs != nil }) {
 		if there.bundles, err = c.BundlesOfLinks(ctx, bundled); err != nil {
 			return nil, fmt.Errorf("read the bundles of links: %w", err)
 		}
 	}
 	return there, nil
-}
-
-func (r *upsert) clearsBundles() bool {
-	for i := range r.items {
-		if r.items[i].BundleIDs != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // external returns the external id of an item, or "".

@@ -2,11 +2,13 @@ package routing
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Plan returns what links.Upsert needs to give links the rules and variants of a draft. It returns nil for a draft without lists, which
@@ -38,11 +40,8 @@ func (s *Service) Plan(d Draft) links.PlanParts {
 }
 
 func (s *Service) planRules(out *links.Parts, drafts []RuleDraft, u *store.Link, saved []store.Rule, v *problem.Fields) (err error) {
-	ids := make([]string, len(drafts))
-	for i := range drafts {
-		ids[i] = drafts[i].ID
-	}
-	drafts = append([]RuleDraft(nil), drafts...)
+	drafts = slices.Clone(drafts)
+	ids := each.At(drafts, func(d *RuleDraft) string { return d.ID })
 	for i, id := range pairUp(ids, saved, ruleID, func(n int, r *store.Rule, whole bool) bool {
 		d := &drafts[n]
 		return text(d.Name) == r.Name && (!whole || text(d.TargetURL) == r.TargetURL && sameConditions(string(d.Conditions), r.Conditions))
@@ -74,11 +73,8 @@ func (s *Service) planRules(out *links.Parts, drafts []RuleDraft, u *store.Link,
 }
 
 func (s *Service) planVariants(out *links.Parts, drafts []VariantDraft, u *store.Link, saved []store.Variant, v *problem.Fields) {
-	ids := make([]string, len(drafts))
-	for i := range drafts {
-		ids[i] = drafts[i].ID
-	}
-	drafts = append([]VariantDraft(nil), drafts...)
+	drafts = slices.Clone(drafts)
+	ids := each.At(drafts, func(d *VariantDraft) string { return d.ID })
 	for i, id := range pairUp(ids, saved, variantID, func(n int, a *store.Variant, whole bool) bool {
 		return text(drafts[n].Name) == a.Name && (!whole || text(drafts[n].TargetURL) == a.TargetURL)
 	}) {

@@ -21,6 +21,7 @@ const (
 	CodeOK          = 0
 	CodeError       = 1
 	CodeUsage       = 2
+	CodeChanges     = 2   // plan --detailed-exitcode has found changes
 	CodeDenied      = 3   // not signed in, or not permitted
 	CodeMissing     = 4   // not found
 	CodeConflict    = 5   // somebody else was faster, or the name is taken
@@ -38,7 +39,7 @@ type ExitCode struct {
 var ExitCodes = []ExitCode{
 	{CodeOK, "success"},
 	{CodeError, "error: the server refused a value, or doctor has found a problem"},
-	{CodeUsage, "wrong usage: an unknown command or flag, a missing argument, or a question that needs --yes"},
+	{CodeUsage, "wrong usage: an unknown command or flag, a missing argument, or a question that needs --yes. With plan --detailed-exitcode: there are changes"},
 	{CodeDenied, "not signed in, or not permitted"},
 	{CodeMissing, "not found"},
 	{CodeConflict, "conflict: the name is taken, or somebody else has changed the object"},

@@ -1,10 +1,14 @@
 package app
 
 import (
+	"context"
+	"net/url"
+
 	"github.com/spf13/cobra"
 
 	"github.com/shortline/shortline/client/cmd/shortline/internal/output"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/refs"
+	"github.com/shortline/shortline/client/cmd/shortline/internal/remote"
 )
 
 // Group returns a command that has only commands below it. A wrong name gets a suggestion.
@@ -89,6 +93,35 @@ func (a *App) ShowList(
 		note += "; --all shows all"
 	}
 	return a.Print(output.View{Raw: list.JSON(), Rows: rows, Columns: columns, Empty: empty, Note: note})
+}
+
+// SearchCommand returns the command list of objects that can be searched for by name. what is their name, such as tags.
+func (a *App) SearchCommand(what, path string, columns []output.Column) *cobra.Command {
+	var f ListFlags
+	var search string
+	cmd := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List " + what, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			query := url.Values{}
+			if search != "" {
+				query.Set("search", search)
+			}
+			return a.ShowList(cmd, &f, path, query, columns, "There are no "+what+".")
+		},
+	}
+	f.AddTo(cmd)
+	cmd.Flags().StringVar(&search, "search", "", "part of the name")
+	return cmd
+}
+
+// LinkID returns the Shortline in use, and the id of the link that an argument names.
+func (a *App) LinkID(ctx context.Context, text string) (*remote.Remote, string, error) {
+	r, err := a.Remote()
+	if err != nil {
+		return nil, "", err
+	}
+	id, err := refs.ID(ctx, r, text)
+	return r, id, err
 }
 
 // ShowOne prints an object: its facts as a table, and its columns as CSV.

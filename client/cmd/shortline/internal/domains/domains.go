@@ -4,7 +4,6 @@ package domains
 import (
 	"context"
 	"net/http"
-	"net/url"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +16,7 @@ import (
 // Commands returns the group domains.
 func Commands(a *app.App) *cobra.Command {
 	group := app.Group("domains", "List, add, verify and delete custom domains",
-		listDomains(a), getDomain(a), addDomain(a), update(a), verify(a), remove(a))
+		a.SearchCommand("domains", path, columns), getDomain(a), addDomain(a), update(a), verify(a), remove(a))
 	group.Aliases = []string{"domain"}
 	return group
 }
@@ -53,24 +52,6 @@ func certificate(r output.Row) string {
 	default:
 		return status
 	}
-}
-
-func listDomains(a *app.App) *cobra.Command {
-	var f app.ListFlags
-	var search string
-	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List domains", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			query := url.Values{}
-			if search != "" {
-				query.Set("search", search)
-			}
-			return a.ShowList(cmd, &f, path, query, columns, "There are no domains.")
-		},
-	}
-	f.AddTo(cmd)
-	cmd.Flags().StringVar(&search, "search", "", "part of the name")
-	return cmd
 }
 
 // draw shows a domain, and what its DNS needs.

@@ -109,7 +109,7 @@ func show(a *app.App) *cobra.Command {
 		Use: "show LINK", Aliases: []string{"get"}, Short: "Show how the variants of a link compare", Args: cobra.ExactArgs(1),
 		Long: "Show how the variants of a link compare, and whether one of them has won.\n\n" + refs.About,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, id, err := link(cmd, a, args[0])
+			r, id, err := a.LinkID(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -126,15 +126,6 @@ func show(a *app.App) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&goal, "goal", "", "goal; without it, that of the experiment")
 	return cmd
-}
-
-func link(cmd *cobra.Command, a *app.App, text string) (*remote.Remote, string, error) {
-	r, err := a.Remote()
-	if err != nil {
-		return nil, "", err
-	}
-	id, err := refs.ID(cmd.Context(), r, text)
-	return r, id, err
 }
 
 func print(a *app.App, raw []byte) error {
@@ -173,7 +164,7 @@ func stop(a *app.App) *cobra.Command {
 		Long: "Stop an experiment. The variants keep their weights; nobody compares them any more. To send all visitors to one variant,\n" +
 			"use experiments choose.\n\n" + refs.About,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, id, err := link(cmd, a, args[0])
+			r, id, err := a.LinkID(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -197,7 +188,7 @@ func choose(a *app.App) *cobra.Command {
 		Use: "choose LINK VARIANT", Aliases: []string{"promote"}, Short: "Send all visitors to one variant", Args: cobra.ExactArgs(2),
 		Long: "Send all visitors of a link to one variant, which is named by its name or id.\n\n" + refs.About,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, id, err := link(cmd, a, args[0])
+			r, id, err := a.LinkID(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

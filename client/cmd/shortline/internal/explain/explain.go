@@ -22,11 +22,7 @@ func Command(a *app.App) *cobra.Command {
 		Example: "  shortline explain fair --country DE --device MOBILE\n  shortline explain fair --time 2026-12-24T20:00:00+01:00 --jq .destination.location",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := a.Remote()
-			if err != nil {
-				return err
-			}
-			id, err := refs.ID(cmd.Context(), r, args[0])
+			r, id, err := a.LinkID(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

@@ -68,7 +68,7 @@ func (b *bitly) page(ctx context.Context, group, after string) (page Page, next 
 	}
 	page.Total = list.Pagination.Total
 	for i := range list.Links {
-		page.Records = append(page.Records, list.Links[i].record())
+		page.Records = append(page.Records, list.Links[i].asRecord())
 	}
 	if list.Pagination.Next != "" && len(list.Links) > 0 {
 		next = list.Pagination.SearchAfter
@@ -79,8 +79,8 @@ func (b *bitly) page(ctx context.Context, group, after string) (page Page, next 
 	return page, next, nil
 }
 
-// record converts a link. A custom back-half is its address, and the one that Bitly has made up stays valid as an alias.
-func (l *bitlyLink) record() Record {
+// asRecord converts a link. A custom back-half is its address, and the one that Bitly has made up stays valid as an alias.
+func (l *bitlyLink) asRecord() Record {
 	r := Record{ID: l.ID, Address: addressOf(l.ID), Destination: l.LongURL, Title: l.Title, Tags: l.Tags}
 	if l.ID == "" {
 		r.Address = addressOf(l.Link)

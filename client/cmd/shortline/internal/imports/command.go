@@ -74,7 +74,7 @@ func command(a *app.App, s *service) *cobra.Command {
 				}
 				return upload(cmd.Context(), a, o.file, o.conflicts, o.dry)
 			}
-			return o.run(cmd, a, s)
+			return o.runService(cmd, a, s)
 		},
 	}
 	f := cmd.Flags()
@@ -122,7 +122,7 @@ func checkConflicts(way string) error {
 	return nil
 }
 
-func (o *options) run(cmd *cobra.Command, a *app.App, s *service) error {
+func (o *options) runService(cmd *cobra.Command, a *app.App, s *service) error {
 	ctx := cmd.Context()
 	if err := checkConflicts(o.conflicts); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (o *options) run(cmd *cobra.Command, a *app.App, s *service) error {
 	if err := e.learn(ctx); err != nil {
 		return err
 	}
-	if err := e.run(ctx, from); err != nil {
+	if err := e.importAll(ctx, from); err != nil {
 		a.Done()
 		if e.done > 0 && !o.dry {
 			a.Say("%d links are done; run the same command to go on", e.done)
@@ -209,7 +209,7 @@ func (o *options) tell(cmd *cobra.Command, e *engine) error {
 			return err
 		}
 	}
-	if err := p.show(e.app); err != nil {
+	if err := p.showRows(e.app); err != nil {
 		return err
 	}
 	if e.state != nil {

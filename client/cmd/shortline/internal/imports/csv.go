@@ -63,7 +63,7 @@ func upload(ctx context.Context, a *app.App, name, conflicts string, dry bool, c
 	u := &uploaded{app: a, imports: imports, id: made.ID}
 	plan, err := planOf(made, conflicts, columns)
 	if err == nil {
-		err = u.run(ctx, plan, dry)
+		err = u.runOnServer(ctx, plan, dry)
 	}
 	var exit *app.Exit
 	if err != nil && !errors.As(err, &exit) {
@@ -102,18 +102,18 @@ type uploaded struct {
 	id      string
 }
 
-func (u *uploaded) run(ctx context.Context, plan client.ImportPlan, dry bool) error {
+func (u *uploaded) runOnServer(ctx context.Context, plan client.ImportPlan, dry bool) error {
 	if dry {
-		defer u.remove()
+		defer u.discard()
 		preview, err := u.imports.DryRun(ctx, u.id, plan)
 		if err != nil {
 			return err
 		}
-		return u.show(preview.Problems, preview.Warnings, map[string]int{"create": preview.Create, "update": preview.Update,
+		return u.showCounts(preview.Problems, preview.Warnings, map[string]int{"create": preview.Create, "update": preview.Update,
 			"skip": preview.Skip, "rename": preview.Rename, "fail": preview.Errors}, preview.Errors > 0)
 	}
 	if _, err := u.imports.Start(ctx, u.id, plan); err != nil {
-		u.remove()
+		u.discard()
 		return err
 	}
 	for {
@@ -134,7 +134,7 @@ func (u *uploaded) run(ctx context.Context, plan client.ImportPlan, dry bool) er
 				}
 				problems = append(problems, one)
 			}
-			return u.show(problems, nil, map[string]int{"created": p.Created, "updated": p.Updated, "skipped": p.Skipped,
+			return u.showCounts(problems, nil, map[string]int{"created": p.Created, "updated": p.Updated, "skipped": p.Skipped,
 				"renamed": p.Renamed, "failed": p.Failed}, p.Failed > 0)
 		default:
 			u.app.Done()
@@ -148,8 +148,8 @@ func (u *uploaded) run(ctx context.Context, plan client.ImportPlan, dry bool) er
 	}
 }
 
-// remove deletes a file that was only looked at, also after Ctrl-C.
-func (u *uploaded) remove() {
+// discard deletes a file that was only looked at, also after Ctrl-C.
+func (u *uploaded) discard() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := u.imports.Delete(ctx, u.id); err != nil {
@@ -165,8 +165,8 @@ var problemColumns = []output.Column{
 	{Head: "REASON", Field: "message", Least: 24},
 }
 
-// show prints the counts and why rows are left out.
-func (u *uploaded) show(problems, warnings []client.ImportProblem, counts map[string]int, failed bool) error {
+// showCounts prints the counts and why rows are left out.
+func (u *uploaded) showCounts(problems, warnings []client.ImportProblem, counts map[string]int, failed bool) error {
 	var rows []output.Row
 	for kind, list := range map[string][]client.ImportProblem{"problem": problems, "warning": warnings} {
 		for _, one := range list {

@@ -59,7 +59,7 @@ func (d *dub) Pages(ctx context.Context, cursor string) iter.Seq2[Page, error] {
 			}
 			var page Page
 			for i := range list {
-				page.Records = append(page.Records, list[i].record())
+				page.Records = append(page.Records, list[i].asRecord())
 			}
 			if len(list) == dubPage {
 				page.Next = strconv.Itoa(number + 1)
@@ -71,7 +71,7 @@ func (d *dub) Pages(ctx context.Context, cursor string) iter.Seq2[Page, error] {
 	}
 }
 
-func (l *dubLink) record() Record {
+func (l *dubLink) asRecord() Record {
 	r := Record{ID: l.ID, Address: Address{strings.ToLower(l.Domain), l.Key}, Destination: l.URL, Title: deref(l.Title),
 		Notes: deref(l.Comments), ExpiredURL: deref(l.ExpiredURL), Clicks: l.Clicks, Inactive: deref(l.DisabledAt) != "", Tags: []string{}}
 	for _, tag := range l.Tags {

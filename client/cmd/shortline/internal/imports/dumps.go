@@ -25,7 +25,7 @@ const dumpPage = 1000
 // Pages implements Source. The cursor is the number of links before a page.
 func (d *fromDump) Pages(ctx context.Context, cursor string) iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
-		if err := d.load(); err != nil {
+		if err := d.loadTables(); err != nil {
 			yield(Page{}, err)
 			return
 		}
@@ -45,7 +45,7 @@ func (d *fromDump) Pages(ctx context.Context, cursor string) iter.Seq2[Page, err
 	}
 }
 
-func (d *fromDump) load() error {
+func (d *fromDump) loadTables() error {
 	file, err := os.Open(d.name)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func sorted(links string) func(*fromDump, string, map[string]string) {
 	}
 }
 
-func named(names ...string) func(string) bool {
+func anyOf(names ...string) func(string) bool {
 	return func(table string) bool {
 		for _, name := range names {
 			if table == name {
@@ -109,14 +109,14 @@ func yourlsDump(name, host string) Source {
 		record: func(d *fromDump, row map[string]string) Record {
 			l := yourlsLink{ShortURL: "http://" + d.host + "/" + row["keyword"], URL: row["url"], Title: row["title"], Timestamp: row["timestamp"],
 				Clicks: number(count(row["clicks"]))}
-			return l.record()
+			return l.asRecord()
 		}}
 }
 
 // kuttDump reads the tables links and domains. A dump has the hashes of passwords, which the API does not tell.
 func kuttDump(name, host string) Source {
 	var domains map[string]string
-	return &fromDump{name: name, host: host, tables: named("links", "domains"), add: sorted("links"),
+	return &fromDump{name: name, host: host, tables: anyOf("links", "domains"), add: sorted("links"),
 		record: func(d *fromDump, row map[string]string) Record {
 			if domains == nil {
 				domains = d.by("domains", "id", "address")
@@ -144,7 +144,7 @@ func shlinkDump(name, host string) Source {
 	var tagged map[string][]string
 	var ruled map[string]string
 	return &fromDump{name: name, host: host, add: sorted("short_urls"),
-		tables: named("short_urls", "domains", "tags", "short_urls_in_tags", "short_url_redirect_rules"),
+		tables: anyOf("short_urls", "domains", "tags", "short_urls_in_tags", "short_url_redirect_rules"),
 		record: func(d *fromDump, row map[string]string) Record {
 			if domains == nil {
 				domains, tags, tagged = d.by("domains", "id", "authority"), d.by("tags", "id", "name"), map[string][]string{}

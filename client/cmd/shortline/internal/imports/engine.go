@@ -28,8 +28,8 @@ type engine struct {
 	results   []Result // of a dry run
 }
 
-// run reads the source to its end. Everything up to the last batch is kept if it fails.
-func (e *engine) run(ctx context.Context, from Source) error {
+// importAll reads the source to its end. Everything up to the last batch is kept if it fails.
+func (e *engine) importAll(ctx context.Context, from Source) error {
 	cursor := ""
 	if e.state != nil {
 		cursor, e.done = e.state.Cursor, e.state.Done
@@ -92,7 +92,7 @@ func (e *engine) batch(ctx context.Context, rows []*row, cursor string) error {
 		if err := e.state.begin(part); err != nil {
 			return err
 		}
-		if err := e.write(ctx, part); err != nil {
+		if err := e.writeRows(ctx, part); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (e *engine) batch(ctx context.Context, rows []*row, cursor string) error {
 	}
 	if e.dry {
 		e.results = append(e.results, results...)
-	} else if err := e.state.add(results, cursor); err != nil {
+	} else if err := e.state.finishRows(results, cursor); err != nil {
 		return err
 	}
 	if e.total > 0 {

@@ -59,7 +59,7 @@ func (e *engine) rowsOf(r *Record) []*row {
 			Destination: r.Destination, Lost: r.Lost, Clicks: r.Clicks, Asked: e.asked(r)}}
 		one.item = e.item(r, address, id)
 		if r.Refused != "" {
-			one.fail(r.Refused)
+			one.refuse(r.Refused)
 		}
 		list = append(list, one)
 	}
@@ -133,6 +133,6 @@ func (e *engine) domain(host string) (string, bool) {
 	return "", false
 }
 
-func (r *row) fail(reason string) { r.settle(Failed, reason) }
+func (r *row) refuse(reason string) { r.conclude(Failed, reason) }
 
-func (r *row) settle(o Outcome, reason string) { r.Outcome, r.Reason, r.settled = o, reason, true }
+func (r *row) conclude(o Outcome, reason string) { r.Outcome, r.Reason, r.settled = o, reason, true }

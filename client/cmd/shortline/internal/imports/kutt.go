@@ -44,7 +44,7 @@ func (k *kutt) Pages(ctx context.Context, cursor string) iter.Seq2[Page, error] 
 			}
 			page := Page{Total: list.Total}
 			for i := range list.Data {
-				page.Records = append(page.Records, list.Data[i].record())
+				page.Records = append(page.Records, list.Data[i].asRecord())
 			}
 			if before += len(list.Data); len(list.Data) > 0 && before < list.Total {
 				page.Next = strconv.Itoa(before)
@@ -56,7 +56,7 @@ func (k *kutt) Pages(ctx context.Context, cursor string) iter.Seq2[Page, error] 
 	}
 }
 
-func (l *kuttLink) record() Record {
+func (l *kuttLink) asRecord() Record {
 	r := Record{ID: l.ID, Address: addressOf(l.Link), Destination: l.Target, Notes: deref(l.Description), Clicks: int64(l.VisitCount)}
 	if l.Address != "" {
 		r.Address.Slug = l.Address

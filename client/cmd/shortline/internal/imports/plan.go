@@ -133,7 +133,7 @@ func (e *engine) twice(one *row) bool {
 			return false
 		}
 		if e.conflicts != rename || !one.renumber() {
-			one.settle(Skipped, "row "+fmt.Sprint(first.Row)+" has the same address")
+			one.conclude(Skipped, "row "+fmt.Sprint(first.Row)+" has the same address")
 			return true
 		}
 	}
@@ -176,7 +176,7 @@ func (e *engine) decide(one *row, a *answer) {
 		delete(one.item, "customSlug") // an earlier run has renamed it
 		delete(one.item, "domain")
 	default:
-		one.fail(a.reason())
+		one.refuse(a.reason())
 	}
 	if a.ShortURL != nil {
 		one.ShortURL = *a.ShortURL
@@ -189,14 +189,14 @@ func (e *engine) conflict(one *row) {
 	switch {
 	case e.conflicts == rename:
 		if !one.renumber() {
-			one.fail("the slug and its numbers are taken")
+			one.refuse("the slug and its numbers are taken")
 		}
 	case e.conflicts == overwrite && one.item["externalId"] != nil:
 		delete(one.item, "externalId") // the link keeps its own
 	case e.conflicts == overwrite:
-		one.fail("the slug belongs to another workspace")
+		one.refuse("the slug belongs to another workspace")
 	default:
-		one.settle(Skipped, "the slug is taken")
+		one.conclude(Skipped, "the slug is taken")
 	}
 }
 
@@ -213,8 +213,8 @@ func (r *row) renumber() bool {
 	return r.tried <= mostRenames
 }
 
-// write sends the rows that are to be created or changed, and notes what the server says.
-func (e *engine) write(ctx context.Context, rows []*row) error {
+// writeRows sends the rows that are to be created or changed, and notes what the server says.
+func (e *engine) writeRows(ctx context.Context, rows []*row) error {
 	var list []*row
 	for _, one := range rows {
 		switch {
@@ -238,7 +238,7 @@ func (e *engine) write(ctx context.Context, rows []*row) error {
 		one.LinkID, one.ShortURL = deref(a.ID), deref(a.ShortURL)
 		switch {
 		case a.Result == "REFUSED": // somebody was faster than this run
-			one.fail(a.reason())
+			one.refuse(a.reason())
 		case a.Result == "UPDATED" && one.Outcome == Created:
 			one.Outcome = Updated
 		}

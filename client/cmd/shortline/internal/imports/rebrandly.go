@@ -75,7 +75,7 @@ func (b *rebrandly) page(ctx context.Context, workspace, after string) (page Pag
 		return page, "", err
 	}
 	for i := range list {
-		page.Records = append(page.Records, list[i].record())
+		page.Records = append(page.Records, list[i].asRecord())
 	}
 	if len(list) == rebrandlyPage {
 		next = list[len(list)-1].ID
@@ -83,7 +83,7 @@ func (b *rebrandly) page(ctx context.Context, workspace, after string) (page Pag
 	return page, next, nil
 }
 
-func (l *rebrandlyLink) record() Record {
+func (l *rebrandlyLink) asRecord() Record {
 	r := Record{ID: l.ID, Address: addressOf(l.ShortURL), Destination: l.Destination, Title: l.Title, Notes: l.Description,
 		Clicks: int64(l.Clicks), Inactive: l.Status != "" && l.Status != "active"}
 	if l.Slashtag != "" {

@@ -35,8 +35,8 @@ type report struct {
 	Rows     []Result        `json:"rows"`
 }
 
-// show prints the report. Its table has the rows about which there is something to say.
-func (p *report) show(a *app.App) error {
+// showRows prints the report. Its table has the rows about which there is something to say.
+func (p *report) showRows(a *app.App) error {
 	p.Counts = map[Outcome]int{}
 	for _, one := range outcomes {
 		p.Counts[one] = 0

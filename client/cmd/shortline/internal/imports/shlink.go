@@ -62,7 +62,7 @@ func (s *shlink) Pages(ctx context.Context, cursor string) iter.Seq2[Page, error
 			}
 			page := Page{Total: list.ShortURLs.Pagination.TotalItems}
 			for i := range list.ShortURLs.Data {
-				record, err := s.record(ctx, &list.ShortURLs.Data[i])
+				record, err := s.asRecord(ctx, &list.ShortURLs.Data[i])
 				if err != nil {
 					yield(Page{}, err)
 					return
@@ -79,7 +79,7 @@ func (s *shlink) Pages(ctx context.Context, cursor string) iter.Seq2[Page, error
 	}
 }
 
-func (s *shlink) record(ctx context.Context, l *shlinkLink) (Record, error) {
+func (s *shlink) asRecord(ctx context.Context, l *shlinkLink) (Record, error) {
 	r := Record{Address: addressOf(l.ShortURL), Destination: l.LongURL, Tags: l.Tags, Title: deref(l.Title),
 		Clicks: max(l.VisitsSummary.Total, l.VisitsCount), MaxClicks: deref(l.Meta.MaxVisits)}
 	r.Address.Slug = l.ShortCode // shortUrl can have a path before it
@@ -101,7 +101,7 @@ func (s *shlink) record(ctx context.Context, l *shlinkLink) (Record, error) {
 		return r, err
 	}
 	for i, one := range rules.RedirectRules {
-		one.add(&r, i, len(rules.RedirectRules))
+		one.addTo(&r, i, len(rules.RedirectRules))
 	}
 	return r, nil
 }
@@ -122,9 +122,9 @@ type shlinkCondition struct {
 	MatchValue *string `json:"matchValue"`
 }
 
-// add adds the rule to a record. A rule with a condition that Shortline does not have is lost as a whole, because it would match more
+// addTo adds the rule to a record. A rule with a condition that Shortline does not have is lost as a whole, because it would match more
 // visitors without that condition.
-func (s *shlinkRule) add(r *Record, nth, count int) {
+func (s *shlinkRule) addTo(r *Record, nth, count int) {
 	group := client.And()
 	for _, c := range s.Conditions {
 		member, why := c.condition()

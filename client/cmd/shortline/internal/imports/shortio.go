@@ -70,7 +70,7 @@ func (s *shortio) page(ctx context.Context, domain, after string) (page Page, ne
 		return page, "", err
 	}
 	for i := range list.Links {
-		page.Records = append(page.Records, list.Links[i].record(s.hosts[domain]))
+		page.Records = append(page.Records, list.Links[i].asRecord(s.hosts[domain]))
 	}
 	if len(list.Links) > 0 {
 		next = string(deref(list.NextPageToken))
@@ -78,7 +78,7 @@ func (s *shortio) page(ctx context.Context, domain, after string) (page Page, ne
 	return page, next, nil
 }
 
-func (l *shortioLink) record(host string) Record {
+func (l *shortioLink) asRecord(host string) Record {
 	r := Record{ID: l.IDString, Address: Address{host, l.Path}, Destination: l.OriginalURL, Title: deref(l.Title), Tags: l.Tags,
 		ExpiredURL: deref(l.ExpiredURL), MaxClicks: int64(l.ClicksLimit)}
 	if r.ID == "" {

@@ -139,8 +139,8 @@ func isConstraint(word string) bool {
 	return false
 }
 
-// list reads the names of columns after their bracket.
-func (d *dump) list() (columns []string, err error) {
+// columnList reads the names of columns after their bracket.
+func (d *dump) columnList() (columns []string, err error) {
 	for {
 		one, err := d.lex()
 		if err != nil || one.kind == ')' {
@@ -177,7 +177,7 @@ func (d *dump) insert(wanted func(string) bool, row func(string, map[string]stri
 			return err
 		}
 		if one.kind == '(' {
-			if columns, err = d.list(); err != nil {
+			if columns, err = d.columnList(); err != nil {
 				return err
 			}
 		}
@@ -250,7 +250,7 @@ func (d *dump) copy(wanted func(string) bool, row func(string, map[string]string
 			return err
 		}
 		if one.kind == '(' {
-			if columns, err = d.list(); err != nil {
+			if columns, err = d.columnList(); err != nil {
 				return err
 			}
 		}

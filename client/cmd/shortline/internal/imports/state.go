@@ -93,8 +93,8 @@ func openStore(dir string, restart bool, names ...string) (*store, error) {
 	return s, nil
 }
 
-// add notes rows that are done, and that everything before cursor is.
-func (s *store) add(rows []Result, cursor string) error {
+// finishRows notes rows that are done, and that everything before cursor is.
+func (s *store) finishRows(rows []Result, cursor string) error {
 	var text strings.Builder
 	lines := json.NewEncoder(&text)
 	for i := range rows {
@@ -189,7 +189,7 @@ func (s *store) forget() error {
 // close releases the lock. The file of the lock stays, because another process may hold it already.
 func (s *store) close() {
 	if s.journal != nil {
-		_ = s.journal.Close() // add has written everything
+		_ = s.journal.Close() // finishRows has written everything
 	}
 	_ = s.lock.Close()
 }

@@ -65,7 +65,7 @@ func (y *yourls) Pages(ctx context.Context, cursor string) iter.Seq2[Page, error
 				return
 			}
 			for _, one := range links {
-				page.Records = append(page.Records, one.record())
+				page.Records = append(page.Records, one.asRecord())
 			}
 			if before += len(page.Records); len(page.Records) > 0 && before < page.Total {
 				page.Next = strconv.Itoa(before)
@@ -94,7 +94,7 @@ func (l *yourlsList) links() (list []yourlsLink, err error) {
 	return list, nil
 }
 
-func (l *yourlsLink) record() Record {
+func (l *yourlsLink) asRecord() Record {
 	r := Record{Address: addressOf(l.ShortURL), Destination: l.URL, Title: l.Title, Clicks: int64(l.Clicks)}
 	r.Address.Slug = r.Address.Slug[strings.LastIndexByte(r.Address.Slug, '/')+1:] // it can be installed below a path
 	r.ID = r.Address.String()

@@ -72,11 +72,7 @@ func update(a *app.App) *cobra.Command {
 			if len(body) == 0 {
 				return app.Usage("nothing is to be changed; see %s --help for the flags", cmd.CommandPath())
 			}
-			r, err := a.Remote()
-			if err != nil {
-				return err
-			}
-			id, err := refs.ID(cmd.Context(), r, args[0])
+			r, id, err := a.LinkID(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

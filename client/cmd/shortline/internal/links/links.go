@@ -186,11 +186,7 @@ func history(a *app.App) *cobra.Command {
 		Use: "history LINK", Short: "List the changes of a link", Long: "List the changes of a link, newest first.\n\n" + refs.About,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := a.Remote()
-			if err != nil {
-				return err
-			}
-			id, err := refs.ID(cmd.Context(), r, args[0])
+			_, id, err := a.LinkID(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

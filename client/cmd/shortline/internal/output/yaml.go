@@ -36,20 +36,7 @@ func nodeOf(d *json.Decoder) (*yaml.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch v := token.(type) {
-	case nil:
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}, nil
-	case bool:
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: fmt.Sprint(v)}, nil
-	case json.Number:
-		tag := "!!int"
-		if strings.ContainsAny(v.String(), ".eE") {
-			tag = "!!float"
-		}
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: v.String()}, nil
-	case string:
-		node := &yaml.Node{}
-		node.SetString(v)
+	if node := Scalar(token); node != nil {
 		return node, nil
 	}
 	node := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
@@ -68,6 +55,27 @@ func nodeOf(d *json.Decoder) (*yaml.Node, error) {
 	}
 	_, err = d.Token() // the end
 	return node, err
+}
+
+// Scalar returns the YAML of a JSON value that is no object and no array, or nil for another value. Numbers are json.Number, so that
+// they stay as they are written.
+func Scalar(v any) *yaml.Node {
+	node := &yaml.Node{Kind: yaml.ScalarNode}
+	switch v := v.(type) {
+	case nil:
+		node.Tag, node.Value = "!!null", "null"
+	case bool:
+		node.Tag, node.Value = "!!bool", fmt.Sprint(v)
+	case json.Number:
+		if node.Tag, node.Value = "!!int", v.String(); strings.ContainsAny(node.Value, ".eE") {
+			node.Tag = "!!float"
+		}
+	case string:
+		node.SetString(v)
+	default:
+		return nil
+	}
+	return node
 }
 
 // FromYAML turns YAML, or JSON, which is YAML, into JSON.

@@ -75,9 +75,9 @@ func findLink(ctx context.Context, r *remote.Remote, text string, trashed bool) 
 	case text == "":
 		return Object{}, missing("A link must not be empty.")
 	case IsID(text) && !trashed:
-		return read(ctx, r, remote.Path("api", "urls", text))
+		return readObject(ctx, r, remote.Path("api", "urls", text))
 	case isExternal && !trashed:
-		return read(ctx, r, remote.Path("api", "urls", "by-external-id", external))
+		return readObject(ctx, r, remote.Path("api", "urls", "by-external-id", external))
 	}
 	domain, slug := Split(text)
 	query := url.Values{"search": {slug}}
@@ -144,7 +144,7 @@ func Split(text string) (domain, slug string) {
 	return "", strings.TrimSuffix(text, "/")
 }
 
-func read(ctx context.Context, r *remote.Remote, path string) (Object, error) {
+func readObject(ctx context.Context, r *remote.Remote, path string) (Object, error) {
 	raw, err := r.Get(ctx, path, nil)
 	if err != nil {
 		return Object{}, err

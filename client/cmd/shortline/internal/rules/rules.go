@@ -83,11 +83,7 @@ func getRules(a *app.App) *cobra.Command {
 			"rules set.\n\n" + refs.About,
 		Example: "  shortline rules get fair -o yaml > rules.yaml", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := a.Remote()
-			if err != nil {
-				return err
-			}
-			id, err := refs.ID(cmd.Context(), r, args[0])
+			r, id, err := a.LinkID(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -122,7 +118,8 @@ type rule struct {
 	Conditions json.RawMessage `json:"conditions"`
 }
 
-func read(a *app.App, name string) (wanted, error) {
+// readRules reads rules from a file, or from standard input if its name is -.
+func readRules(a *app.App, name string) (wanted, error) {
 	var w wanted
 	text, err := a.ReadFile(name)
 	if err != nil {
@@ -169,17 +166,13 @@ func test(a *app.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body := v.Body(cmd)
 			if file != "" {
-				w, err := read(a, file)
+				w, err := readRules(a, file)
 				if err != nil {
 					return err
 				}
 				body["draft"] = w.draft()
 			}
-			r, err := a.Remote()
-			if err != nil {
-				return err
-			}
-			id, err := refs.ID(cmd.Context(), r, args[0])
+			r, id, err := a.LinkID(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

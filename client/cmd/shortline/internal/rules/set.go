@@ -36,15 +36,11 @@ func set(a *app.App) *cobra.Command {
 			"  shortline rules set fair --file rules.yaml",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w, err := read(a, file)
+			w, err := readRules(a, file)
 			if err != nil {
 				return err
 			}
-			r, err := a.Remote()
-			if err != nil {
-				return err
-			}
-			id, err := refs.ID(cmd.Context(), r, args[0])
+			r, id, err := a.LinkID(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

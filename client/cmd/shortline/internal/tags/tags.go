@@ -3,7 +3,6 @@ package tags
 
 import (
 	"net/http"
-	"net/url"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +14,8 @@ import (
 
 // Commands returns the group tags.
 func Commands(a *app.App) *cobra.Command {
-	group := app.Group("tags", "List, create, rename and delete tags", listTags(a), createTag(a), update(a), remove(a))
+	group := app.Group("tags", "List, create, rename and delete tags", a.SearchCommand("tags", path, columns),
+		createTag(a), update(a), remove(a))
 	group.Aliases = []string{"tag"}
 	return group
 }
@@ -29,24 +29,6 @@ var columns = []output.Column{
 }
 
 const path = "/api/tags"
-
-func listTags(a *app.App) *cobra.Command {
-	var f app.ListFlags
-	var search string
-	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List tags", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			query := url.Values{}
-			if search != "" {
-				query.Set("search", search)
-			}
-			return a.ShowList(cmd, &f, path, query, columns, "There are no tags.")
-		},
-	}
-	f.AddTo(cmd)
-	cmd.Flags().StringVar(&search, "search", "", "part of the name")
-	return cmd
-}
 
 func createTag(a *app.App) *cobra.Command {
 	var colour string
