@@ -567,6 +567,15 @@ export interface Click {
   variantId: string | null;
 }
 
+export interface ClickBaseline {
+  /** Clicks that the other service has counted. */
+  count: number;
+  /** Name of the service. */
+  source: string;
+  /** When that service was asked. Clicks may have been counted here before that. */
+  until: string;
+}
+
 export interface ClickData {
   /** Browser family. */
   browser: string | null;
@@ -799,6 +808,15 @@ export interface ConversionsSent {
   rejected: number;
   /** One for each item, in the order of the request. */
   results: ConversionResult[];
+}
+
+export interface CountedBefore {
+  /** 0 or more. */
+  count: number;
+  /** Name of the service; at most 60 characters. */
+  source: string;
+  /** When the other service was asked; at most an hour ahead. */
+  until: string;
 }
 
 export interface CountryCondition {
@@ -2107,6 +2125,47 @@ export interface LinkOpened {
 export interface LinkPassword {
   /** The link's password; at most 72 bytes. */
   password: string;
+}
+
+export interface LinkReport {
+  /**
+   * Clicks that another service counted before the link moved here: of all time, whatever the period and the filters. No other
+   * figure of the report contains them.
+   */
+  baseline: ClickBaseline | null;
+  browsers: Named[];
+  cities: Named[];
+  /** Only with compare. */
+  comparison?: ComparedReport;
+  countries: Named[];
+  devices: Named[];
+  /**
+   * Relative standard error of uniqueVisitors in percent: 2 of 3 estimates are at most that far off, and 19 of 20 at most twice as
+   * far. 0 if uniqueVisitors is exact.
+   */
+  error: number;
+  /** Preferred languages of visitors. Clicks of earlier releases have none. */
+  languages: Named[];
+  operatingSystems: Named[];
+  overview: Summary;
+  referers: Referred[];
+  regions: Named[];
+  /** Only with series. */
+  series?: Split;
+  /** Referrers, grouped by site: l.instagram.com and www.instagram.com are instagram.com. */
+  sites: SiteClicks[];
+  /** Every day of the period, or every other interval. */
+  timeSeries: DayFigures[];
+  totalClicks: number;
+  /** Distinct addresses. */
+  uniqueVisitors: number;
+  /** Whether uniqueVisitors was counted. With about a million visitors or more in the requested range it is an estimate. */
+  uniqueVisitorsIsExact: boolean;
+  utmCampaigns: Valued[];
+  utmContents: Valued[];
+  utmMediums: Valued[];
+  utmSources: Valued[];
+  utmTerms: Valued[];
 }
 
 export interface LinkRestored {
@@ -3575,6 +3634,8 @@ export interface TwoFactorSetup {
 }
 
 export interface URL {
+  /** Clicks that another service counted before the link moved here. clickCount and reports do not contain them. */
+  clickBaseline: ClickBaseline | null;
   /** Clicks by people; bots are not counted. */
   clickCount: number;
   /** A time in RFC 3339. */
@@ -3904,6 +3965,8 @@ export interface UploadedImage {
 export interface UpsertItem {
   /** Bundles that contain the link; at most 100. */
   bundleIds?: string[] | null;
+  /** Clicks that another service has counted; null removes them. Reports show them apart from clicks that were counted here. */
+  clickBaseline?: CountedBefore;
   /** When another service made the link; only for a new link, a link that exists keeps its date. With it, expiresAt may have passed. */
   createdAt?: string | null;
   /** Names the link if externalId does not. The slug of a link cannot be changed. */

@@ -315,3 +315,34 @@ func TestUpsert_events(t *testing.T) {
 		t.Errorf("%v, want %s", got, want)
 	}
 }
+
+// Clicks that another service has counted stand in the link and apart from its own clicks.
+func TestUpsert_click_baseline(t *testing.T) {
+	eachWith(t, withLinks, func(t *testing.T, w *world) {
+		item := func(baseline string) string {
+			return `{"externalId":"old:1","originalUrl":"https://example.com/","clickBaseline":` + baseline + `}`
+		}
+		const counted = `{"count":1234,"until":"2025-03-04T05:06:07Z","source":" Bitly "}`
+		w.plan(item(counted)).wantResults("CREATED")
+		id := w.upsert(item(counted)).wantResults("CREATED").str("items.0.id")
+		w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200).shows("clickBaseline.count", 1234.0, "clickBaseline.until",
+			"2025-03-04T05:06:07.000Z", "clickBaseline.source", "Bitly", "clickCount", 0.0)
+		w.upsert(item(counted)).wantResults("UNCHANGED")
+		w.upsert(`{"externalId":"old:1","title":"A"}`).wantResults("UPDATED")
+		copied := w.do("POST", "/api/urls/"+id+"/duplicate", `{}`, as(w.ann)).want(201)
+		copied.shows("clickBaseline", nil)
+		changed := w.upsert(item(`{"count":1300,"until":"2025-03-05","source":"Bitly"}`)).wantResults("UPDATED")
+		changed.shows("items.0.changes.clickBaseline.old.count", 1234.0, "items.0.changes.clickBaseline.new.until", "2025-03-05T00:00:00.000Z")
+		w.upsert(item(`null`)).wantResults("UPDATED").shows("items.0.changes.clickBaseline.new", nil)
+		for baseline, field := range map[string]string{
+			`{"count":-1,"until":"2025-03-04T05:06:07Z","source":"x"}`: "count", `{"count":1,"until":"once","source":"x"}`: "until",
+			`{"count":1,"until":"2999-01-01T00:00:00Z","source":"x"}`: "until", `{"count":1,"until":null,"source":"x"}`: "until",
+			`{"count":1,"until":"2025-03-04T05:06:07Z","source":" "}`:                               "source",
+			`{"count":1,"until":"2025-03-04T05:06:07Z","source":"` + strings.Repeat("x", 61) + `"}`: "source",
+			`{"count":1000000000001,"until":"2025-03-04T05:06:07Z","source":"x"}`:                   "count",
+		} {
+			r := w.upsert(item(baseline)).wantResults("REFUSED")
+			r.shows("items.0.error.errors.0.field", "items.0.clickBaseline."+field)
+		}
+	})
+}

@@ -27,6 +27,8 @@ type Item struct {
 	// CreatedAt is when another service made the link, in Unix milliseconds. A new link with it may have expired. Links that exist
 	// keep their own date. nil or 0: now.
 	CreatedAt *int64
+	// Baseline are the clicks that another service has counted; nil keeps those of the link, and a zero value removes them.
+	Baseline *store.Baseline
 	// PasswordHash is a bcrypt hash from another service; "": none. An item has it or a Password.
 	PasswordHash string
 }

@@ -181,6 +181,9 @@ func (r *upsert) applyItem(i int, one *planning) error {
 	case item.Password != nil:
 		r.applyPassword(one, &v)
 	}
+	if item.Baseline != nil {
+		item.applyBaseline(u, &v)
+	}
 	one.targets = item.targets(&one.before.Link)
 	if item.Parts != nil {
 		parts, err := item.Parts(u, &one.before)

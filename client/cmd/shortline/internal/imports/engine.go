@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/shortline/shortline/client/cmd/shortline/internal/app"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/output"
@@ -15,7 +16,9 @@ import (
 type engine struct {
 	app       *app.App
 	remote    *remote.Remote
-	service   string // prefix of external ids
+	service   string    // prefix of external ids
+	title     string    // of the service
+	until     time.Time // when it has counted its clicks
 	conflicts string
 	to        string          // domain for all links; "" means that of their host
 	own       string          // host of the service
