@@ -191,7 +191,7 @@ func (r *run) tag(c *conversionRow) uint64 {
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(binary.BigEndian.AppendUint64([]byte(r.p.Workspace.ID), c.Click.Tag))
-	return h.Sum64() >> 24 // tags have 40 bits
+	return h.Sum64() >> 14 // tags have 50 bits
 }
 
 // checkConversion checks what package conversion checks of a new one.

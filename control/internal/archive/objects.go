@@ -177,15 +177,16 @@ func (r *run) fillBundles(ctx context.Context) error {
 		if err != nil {
 			return oursOr(fmt.Errorf("read a bundle: %w", err))
 		}
-		if missing := slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(have, id) }); missing && len(ids) <= bundles.MaxURLs {
+		missing := slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(have, id) })
+		if missing {
 			if _, err := r.use.Bundles.AddMany(ctx, r.p, id, ids); err != nil {
 				return r.refuse(kindBundle, b.Name, err)
 			}
 		}
-		if !b.Archived || present.Archived {
+		if !missing && (!b.Archived || present.Archived) {
 			return nil
 		}
-		return oursOr(r.store.Tx(ctx, func(tx *store.Tx) error { return tx.SetArchivedBundle(ctx, id, int64(b.UpdatedAt)) }))
+		return oursOr(r.store.Tx(ctx, func(tx *store.Tx) error { return tx.FinishBundle(ctx, id, b.Archived, int64(b.UpdatedAt)) }))
 	})
 }
 

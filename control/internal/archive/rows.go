@@ -147,7 +147,12 @@ var conversionFile = append([]column[conversionRow]{
 	numberColumn("received_at", parquet.Time, func(r *conversionRow) *int64 { return &r.ReceivedAt }),
 	boolColumn("from_browser", func(r *conversionRow) *bool { return &r.Conversion.Browser }),
 	boolColumn("attributed", func(r *conversionRow) *bool { return &r.Attributed }),
-	{parquet.Column{Name: "click_tag", Kind: parquet.Integer}, func(r *conversionRow) any { return int64(r.Click.Tag) },
+	{parquet.Column{Name: "click_tag", Kind: parquet.Integer}, func(r *conversionRow) any {
+		if r.Attributed { // the click has it
+			return int64(0)
+		}
+		return int64(r.Click.Tag)
+	},
 		func(r *conversionRow, v any) error {
 			r.Click.Tag = uint64(v.(int64))
 			return nil

@@ -102,7 +102,7 @@ func (tx *Tx) SetExhausted(ctx context.Context, num uint64, at int64) error {
 	return tx.Do(ctx, `UPDATE urls SET exhausted_at = ? WHERE num = ? AND max_clicks IS NOT NULL AND exhausted_at IS NULL`, at, num)
 }
 
-// SetArchivedBundle marks a bundle as archived, as an archive says of it.
-func (tx *Tx) SetArchivedBundle(ctx context.Context, id string, updated int64) error {
-	return tx.Do(ctx, `UPDATE bundles SET archived = TRUE, updated_at = ? WHERE id = ?`, updated, id)
+// FinishBundle gives a bundle that was filled from an archive the time of its last change there, and hides it if it was hidden there.
+func (tx *Tx) FinishBundle(ctx context.Context, id string, archived bool, updated int64) error {
+	return tx.Do(ctx, `UPDATE bundles SET archived = archived OR ?, updated_at = ? WHERE id = ?`, archived, updated, id)
 }
