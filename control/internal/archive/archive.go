@@ -59,12 +59,11 @@ type Service struct {
 	turns  chan struct{} // limits how many exports and imports this process runs at a time
 }
 
-// most is how many exports and imports a process runs at a time.
+// most is how many imports and beginnings of exports a process runs at a time.
 const most = 2
 
 // New returns a Service for open stores.
 func New(cfg Config, st *store.Store, clicks analytics.Store, use Uses) *Service {
-	cfg.MaxUpload = cmp.Or(cfg.MaxUpload, 4<<30)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -73,7 +72,9 @@ func New(cfg Config, st *store.Store, clicks analytics.Store, use Uses) *Service
 }
 
 // MaxUpload returns the size of the largest archive that can be imported, in bytes.
-func (s *Service) MaxUpload() int64 { return s.cfg.MaxUpload }
+func (s *Service) MaxUpload() int64 { return cmp.Or(s.cfg.MaxUpload, defaultUpload) }
+
+const defaultUpload = 4 << 30
 
 // enter takes a turn, which the caller ends with leave. It does not wait, because turns take long.
 func (s *Service) enter() (leave func(), err error) {

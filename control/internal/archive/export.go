@@ -29,7 +29,6 @@ type Export struct {
 	members  []Member
 	links    map[uint64]exported
 	scope    analytics.Scope
-	leave    func()
 }
 
 // exported is what figures say of a link.
@@ -46,7 +45,8 @@ func (s *Service) Prepare(ctx context.Context, p auth.Principal) (e *Export, err
 		return nil, err
 	}
 	now := s.cfg.Now()
-	e = &Export{service: s, links: map[uint64]exported{}, leave: leave}
+	defer leave()
+	e = &Export{service: s, links: map[uint64]exported{}}
 	defer func() {
 		if err != nil {
 			e.Close()
@@ -58,7 +58,7 @@ func (s *Service) Prepare(ctx context.Context, p auth.Principal) (e *Export, err
 		To: now.UnixMilli() + 1}); err != nil {
 		return nil, fmt.Errorf("export a workspace: %w", err)
 	}
-	if e.objects, err = s.temporary(); err != nil {
+	if e.objects, err = s.Temporary(); err != nil {
 		return nil, err
 	}
 	w := &writer{zip: zip.NewWriter(e.objects)}
@@ -91,8 +91,8 @@ func (s *Service) Prepare(ctx context.Context, p auth.Principal) (e *Export, err
 	return e, nil
 }
 
-// temporary makes a file without a name.
-func (s *Service) temporary() (*os.File, error) {
+// Temporary makes a temporary file without a name.
+func (s *Service) Temporary() (*os.File, error) {
 	f, err := os.CreateTemp(s.cfg.Dir, "archive-*.tmp")
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary file: %w", err)
@@ -114,7 +114,6 @@ func (e *Export) Close() {
 	if e.objects != nil {
 		e.objects.Close()
 	}
-	e.leave()
 }
 
 // WriteTo writes the archive. After an error the file is incomplete, and an import refuses it.

@@ -27,7 +27,7 @@ func full(err error) error {
 
 // writeFigures reads the clicks twice, once for each format, because a ZIP file is written one member after the other.
 func (e *Export) writeFigures(ctx context.Context, w *writer) error {
-	days, err := e.service.temporary()
+	days, err := e.service.Temporary()
 	if err != nil {
 		return err
 	}

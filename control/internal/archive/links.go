@@ -158,6 +158,9 @@ func (r *run) item(l *Link, here string) (item links.Item, err error) {
 	if r.badDomains[l.Domain] {
 		return item, problem.OfField("domain", "the domain %q cannot be added", problem.Clip(l.Domain))
 	}
+	if link.Reserved(l.Slug) {
+		return item, problem.OfField("slug", "is a reserved word")
+	}
 	if unknown := slices.Collect(maps.Keys(l.Texts)); slices.ContainsFunc(unknown, func(name string) bool {
 		return name == imageText || store.LinkText(name) == nil
 	}) {
