@@ -64,6 +64,8 @@ type Settings struct {
 
 	KeysAdminister bool `env:"API_KEYS_ADMINISTER" envDefault:"true" help:"allow API keys to create API keys, and administrators' API keys to change users and identity providers; false: these need a session, which a stolen key cannot open"`
 
+	MCP bool `env:"MCP_SERVER" envDefault:"true" help:"answer assistants at /mcp; false: 404. Keys work in the API as before"`
+
 	SignUp string `env:"SIGN_UP" envDefault:"invited" help:"invited: an invitation to a workspace makes the account of an unknown address; closed: only administrators and single sign-on make accounts"`
 
 	MaxAPIKeys    int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"limit of API keys per user, in all workspaces together"`
