@@ -138,8 +138,10 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		"Workspaces", "Archives", "Invitations", "API keys", "Pairing", "Abuse", "Users", "Identity providers", "System settings", "Audit", "Edges",
 		"Privacy",
 	)
-	if err := mcpapi.Register(k); err != nil {
-		return nil, err
+	if !cfg.WithoutMCP {
+		if err := mcpapi.Register(k); err != nil {
+			return nil, err
+		}
 	}
 	return &Server{k}, nil
 }
@@ -177,5 +179,5 @@ func document() (*huma.OpenAPI, error) {
 	return s.kit.Document(), nil
 }
 
-// Handler serves everything under /api, and /mcp.
+// Handler serves everything under /api, and /mcp unless Config.WithoutMCP is set.
 func (s *Server) Handler() http.Handler { return s.kit.Handler() }
