@@ -135,12 +135,12 @@ func (p *pages) render(t *template.Template, v page) []byte {
 	return b.Bytes()
 }
 
-// formPage renders the password form. The form's action keeps the visitor's query for the destination.
-func (p *pages) formPage(slug, query, title string, wrong bool) []byte {
+// formPage renders the password form at a path without its first slash. The form's action keeps path and query for the destination.
+func (p *pages) formPage(path, query, title string, wrong bool) []byte {
 	if title == "" {
 		title = "Password required"
 	}
-	action := "/" + slug + "/verify"
+	action := "/" + path + "/verify"
 	if query != "" {
 		action += "?" + query
 	}

@@ -28,6 +28,9 @@ type target struct {
 	rest  []byte // the path after the slug: empty, or "/" and more
 	query []byte // without its question mark
 
+	deep    int  // where the part of path begins that the link's destination gets; 0: none
+	preview bool // "+" follows the slug: the visitor asks where the link leads
+
 	site *hosts.Host // custom domain that the visitor asked; nil: the default one
 	own  bool        // the visitor asked one of the service's own names that the table of hosts has
 }
@@ -41,6 +44,14 @@ func (t *target) take(host *hosts.Host) {
 	default:
 		t.own = true
 	}
+}
+
+// deeper returns the path behind the slug that the link's destination gets.
+func (t *target) deeper() []byte {
+	if t.deep == 0 {
+		return nil
+	}
+	return t.path[t.deep:]
 }
 
 // split splits a raw request target. It decodes nothing: slugs never need escapes, so a percent-encoded slug is not a

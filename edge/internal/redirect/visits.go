@@ -122,6 +122,9 @@ func (v *visits) find(t *target) (e table.Entry, outcome uint32) {
 		t.take(host)
 	}
 	e, ok := h.lookup(*t)
+	if !ok {
+		e, ok = h.lookupShorter(t, t.slug)
+	}
 	switch {
 	case h.misdirected(w.host, *t):
 		return e, tPage
