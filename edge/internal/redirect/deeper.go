@@ -13,8 +13,8 @@ func (h *Handler) visitAnother(ctx *fasthttp.RequestCtx, t *target, g *guess) bo
 	if !ctx.IsGet() && !ctx.IsHead() {
 		return false
 	}
-	if t.slug != nil && len(t.rest) > 0 {
-		if e, ok := h.lookup(*t); ok && e.Terms().Forward {
+	if t.slug != nil && (len(t.rest) > 0 || t.extended) {
+		if e, ok := h.lookup(t); ok && (len(t.rest) == 0 || e.Terms().Forward) {
 			if !forwardable(t.rest) {
 				return false
 			}
@@ -44,7 +44,7 @@ func (h *Handler) verifyDeeper(ctx *fasthttp.RequestCtx, t *target) {
 	if t.slug == nil || !ctx.IsPost() || len(t.rest) <= len(end) || !bytes.HasSuffix(t.rest, []byte(end)) {
 		return
 	}
-	if e, ok := h.lookup(*t); !ok || !e.Terms().Forward || !forwardable(t.rest) {
+	if e, ok := h.lookup(t); !ok || !e.Terms().Forward || !forwardable(t.rest) {
 		return
 	}
 	size := len(t.path) - len(end)

@@ -2,6 +2,7 @@ package redirect
 
 import (
 	"bytes"
+	"unicode"
 	"unicode/utf8"
 	"unsafe"
 
@@ -23,9 +24,10 @@ type guess struct {
 	n    int
 	end  int // length of text up to the first character that cannot be in a slug; n if there is none
 
-	broken  bool   // text has only spaces and invisible characters between the parts of a slug
-	preview bool   // "+" follows the slug
-	query   []byte // the query of an address whose question mark was encoded
+	extended bool   // the host has extended slugs
+	broken   bool   // text has only spaces and invisible characters between the parts of a slug
+	preview  bool   // "+" follows the slug
+	query    []byte // the query of an address whose question mark was encoded
 }
 
 // forgive finds the link that a visitor probably meant, whose slug in a request does not exist, and changes t to that of the link's
@@ -34,7 +36,7 @@ func (h *Handler) forgive(t *target, g *guess) (e table.Entry, ok bool) {
 	if t.slug != nil && len(t.rest) == 0 {
 		return h.lookupShorter(t, t.slug)
 	}
-	*g = guess{}
+	*g = guess{extended: h.slugs(t).Extended}
 	if !g.read(t.path) {
 		return e, false
 	}
@@ -50,10 +52,26 @@ func (h *Handler) forgive(t *target, g *guess) (e table.Entry, ok bool) {
 	if e, ok = h.lookupGuess(t, g.text[:g.end]); ok {
 		return e, true
 	}
-	if e, ok = h.lookupShorter(t, g.text[:g.end]); !ok {
-		t.slug, t.rest = g.text[:g.end], nil
+	if e, ok = h.lookupShorter(t, g.text[:g.end]); ok {
+		return e, true
 	}
-	return e, ok
+	if n := asciiBefore(g.text[:g.end]); g.extended && n < g.end {
+		if e, ok = h.lookupGuess(t, g.text[:n]); ok {
+			return e, true
+		}
+	}
+	t.slug, t.rest = g.text[:g.end], nil
+	return e, false
+}
+
+// asciiBefore returns the number of ASCII characters at the beginning of a text.
+func asciiBefore(text []byte) int {
+	for i, c := range text {
+		if c >= utf8.RuneSelf {
+			return i
+		}
+	}
+	return len(text)
 }
 
 // lookupShorter looks a slug up without the underscores and hyphens at its end, with which people emphasize an address.
@@ -66,13 +84,14 @@ func (h *Handler) lookupShorter(t *target, slug []byte) (e table.Entry, ok bool)
 
 // lookupGuess looks a slug up, and lets t have the link's own spelling of it.
 func (h *Handler) lookupGuess(t *target, slug []byte) (e table.Entry, ok bool) {
+	slug = bytes.TrimRight(slug, "./")
 	if len(slug) < minSlug || len(slug) > maxSlug {
 		return e, false
 	}
 	asked := *t
-	asked.slug = slug
-	if e, ok = h.lookup(asked); ok {
-		t.slug, t.rest = slugOf(&e, len(slug)), nil
+	asked.setExtended(slug)
+	if e, ok = h.lookup(&asked); ok {
+		t.slug, t.rest, t.deepSlug = slugOf(&e, len(asked.slug)), nil, asked.deepSlug
 	}
 	return e, ok
 }
@@ -94,6 +113,10 @@ func (g *guess) read(path []byte) bool {
 		r, size := nextRune(path[i:])
 		i += size
 		text, kind := partOf(r)
+		if kind == other && g.extended && (g.n > 0 && (r == '.' || r == '/') || unicode.IsLetter(r) || unicode.IsMark(r)) {
+			var b [utf8.UTFMax]byte
+			text, kind = string(b[:utf8.EncodeRune(b[:], r)]), part
+		}
 		switch {
 		case kind == other && (r < ' ' || r == 0x7f): // no program glues control characters on
 			return false

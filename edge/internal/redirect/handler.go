@@ -225,7 +225,7 @@ func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 		if n := header.ContentLength(); n != -2 && !h.framed(ctx, maxIdleBody) {
 			return
 		}
-		if e, ok := h.lookup(t); ok && !h.misdirected(header.Host(), t) {
+		if e, ok := h.lookup(&t); ok && !h.misdirected(header.Host(), t) {
 			h.visit(ctx, &e, t)
 			return
 		}
@@ -271,6 +271,7 @@ func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 		return
 	}
 	if t.slug == nil || len(t.rest) > 0 {
+		h.splitExtended(&t)
 		h.verifyDeeper(ctx, &t)
 		for _, s := range suffixes {
 			if string(t.rest) == s.path && (!s.post || ctx.IsPost()) {
@@ -294,7 +295,7 @@ func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 	}
 	if !ctx.IsGet() && !ctx.IsHead() {
 		if t.slug != nil && len(t.rest) == 0 {
-			if e, ok := h.lookup(t); ok && h.refuseBeforeStart(ctx, &e) {
+			if e, ok := h.lookup(&t); ok && h.refuseBeforeStart(ctx, &e) {
 				h.refuseMethod(ctx, "GET, HEAD")
 				return
 			}
