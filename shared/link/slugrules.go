@@ -19,6 +19,12 @@ type SlugRules struct {
 	Min int
 }
 
+// Same reports whether a slug, in any form, finds the link with a stored slug.
+func (r SlugRules) Same(slug, stored string) bool {
+	slug = r.Normal(slug)
+	return slug == stored || r.Fold && Fold(slug) == Fold(stored)
+}
+
 // least returns the least length of a slug in characters.
 func (r SlugRules) least() int {
 	if r.Min == 0 {

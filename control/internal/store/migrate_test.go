@@ -98,7 +98,7 @@ func age(t *testing.T, db *sql.DB) {
 		`ALTER TABLE domains DROP COLUMN min_slug_length`,
 		`DROP TABLE base_host`,
 		`ALTER TABLE workspaces DROP COLUMN hides_previews`,
-		`ALTER TABLE workspaces DROP COLUMN previews_revision`,
+		`DROP INDEX suspended_slugs_folded`,
 		`DELETE FROM goose_db_version WHERE version_id > 51`,
 		`UPDATE goose_db_version SET version_id = 50 WHERE version_id = 51`,
 	} {

@@ -24,7 +24,10 @@ func (h *Handler) visitAnother(ctx *fasthttp.RequestCtx, t *target, g *guess) bo
 		}
 	}
 	e, ok := h.forgive(t, g)
-	if ok {
+	switch {
+	case ok && t.preview:
+		h.look(ctx, &e, *t)
+	case ok:
 		h.visit(ctx, &e, *t)
 	}
 	return ok
