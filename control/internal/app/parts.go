@@ -314,7 +314,9 @@ func (p *parts) configure(c *api.Config) (err error) {
 
 // domains makes the use case of custom domains.
 func (p *parts) domains() (*domains.Service, error) {
-	s, err := domains.FromSettings(&p.cfg.Domains, p.cfg.BaseURL, p.cfg.ConsoleURL, p.destinations(), p.deps.Logger, p.deps.Store)
+	web := p.destinations()
+	web.Schemes = nil // visitors without a link see a web page
+	s, err := domains.FromSettings(&p.cfg.Domains, p.cfg.BaseURL, p.cfg.ConsoleURL, web, p.deps.Logger, p.deps.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -336,12 +338,12 @@ func (p *parts) destinations() link.Policy {
 	return policy
 }
 
-// screening returns what asks the check service; nil if there is none.
+// screening returns what refuses loops over custom domains, and asks the check service if there is one.
 func (p *parts) screening() links.Screen {
 	if !p.screen().Asks() {
-		return nil
+		return links.WithoutLoops(p.deps.Store, nil)
 	}
-	return p.screen().Screen
+	return links.WithoutLoops(p.deps.Store, p.screen().Screen)
 }
 
 func (p *parts) newMail() (*mail.Service, error) {

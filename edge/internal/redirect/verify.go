@@ -183,6 +183,14 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 	}
 	w.sendCookie(ctx)
 	location := w.locate(d.Target, r.UTM, t.query)
+	if pages := h.pagesOf(t); fromForm && !link.IsWeb(d.Target) {
+		if body := pages.openPage(string(location)); body != nil {
+			h.page(ctx, body, pages.policy)
+			return
+		}
+		h.refuse(ctx, fasthttp.StatusNotFound)
+		return
+	}
 	if fromForm {
 		seeOther(ctx, location)
 		return
