@@ -303,6 +303,7 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 // configure sets what the settings of the process say about the API.
 func (p *parts) configure(c *api.Config) (err error) {
 	c.BaseURL, c.ConsoleURL, c.CORSOrigins, c.TrustedProxies = p.cfg.BaseURL, p.cfg.ConsoleURL, p.cfg.CORSOrigin, p.cfg.trusted()
+	c.ClientIPHeader = p.cfg.clientIPHeader()
 	c.Limits, c.KeysAdminister, c.Version = p.cfg.Limits, p.cfg.KeysAdminister, ops.Version
 	c.Logger, c.Registry, c.Traces, c.Computing = p.deps.Logger, p.deps.Registry, p.traces, p.compute
 	if c.Confirmations, err = seal.New("confirmation", p.cfg.EncryptionKey.Keys()...); err != nil {

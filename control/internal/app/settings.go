@@ -44,7 +44,8 @@ type Settings struct {
 
 	ConsoleURL     string   `env:"CONSOLE_URL" help:"address of the console if it is not at BASE_URL: single sign-on returns to it, and its pages may call the API"`
 	CORSOrigin     []string `env:"CORS_ORIGIN" help:"other origins whose pages may call the API, separated by commas"`
-	TrustedProxies string   `env:"TRUSTED_PROXIES" help:"networks of proxies whose X-Forwarded-For header is trusted, separated by commas"`
+	TrustedProxies string   `env:"TRUSTED_PROXIES" help:"networks of proxies that are trusted to say where a visitor comes from, separated by commas"`
+	ClientIPHeader string   `env:"CLIENT_IP_HEADER" envDefault:"X-Forwarded-For" help:"header in which they say it, such as CF-Connecting-IP, or Forwarded (RFC 7239); X-Real-IP counts too with the default. Visitors must not be able to set it"`
 	GeoDB          string   `env:"GEO_DB" help:"geo database files (mmdb), separated by commas"`
 
 	AllowPrivateDestinations bool     `env:"ALLOW_PRIVATE_DESTINATIONS" envDefault:"false" help:"allow links to private addresses"`
@@ -116,6 +117,12 @@ func (s *Settings) Validate() error {
 	}
 	if _, err := visitor.ParsePrefixes(s.TrustedProxies); err != nil {
 		problems = append(problems, fmt.Errorf("TRUSTED_PROXIES: %w", err))
+	}
+	switch source, err := visitor.ParseSource(s.ClientIPHeader); {
+	case err != nil:
+		problems = append(problems, fmt.Errorf("CLIENT_IP_HEADER: %w", err))
+	case !source.Usual() && s.TrustedProxies == "":
+		problems = append(problems, errors.New("CLIENT_IP_HEADER: needs TRUSTED_PROXIES"))
 	}
 	if s.MaxDestinationBytes != 0 && (s.MaxDestinationBytes < 100 || s.MaxDestinationBytes > link.MaxDestination) {
 		problems = append(problems, fmt.Errorf("MAX_DESTINATION_BYTES: must be 100 to %d", link.MaxDestination))
@@ -196,6 +203,14 @@ func (s *Settings) trusted() []netip.Prefix {
 		panic("BUG: settings used before they were validated: " + err.Error())
 	}
 	return p
+}
+
+func (s *Settings) clientIPHeader() visitor.Source {
+	source, err := visitor.ParseSource(s.ClientIPHeader)
+	if err != nil {
+		panic("BUG: settings used before they were validated: " + err.Error())
+	}
+	return source
 }
 
 // Trash returns how long deleted links can be restored.

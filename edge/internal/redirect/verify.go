@@ -156,7 +156,7 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 	w := h.pool.Get().(*work)
 	defer h.pool.Put(w)
 	r := &plan.Record
-	w.of(ctx, len(h.cfg.Trusted) > 0)
+	w.of(ctx, h.proxies)
 	h.fillClick(w, t.query, h.now(ctx).UnixMilli())
 	h.prepareVisitor(w)
 	d := h.choose(w, e, t)
