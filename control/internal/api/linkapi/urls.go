@@ -176,7 +176,7 @@ func (f *URLFields) texts() map[string]*kit.Opt[string] {
 }
 
 type createURL struct {
-	OriginalURL kit.Opt[string] `json:"originalUrl" required:"true" doc:"An absolute http or https address of at most 2,048 bytes. A non-ASCII host is stored in its IDNA form (xn--…), other non-ASCII characters percent-encoded."`
+	OriginalURL kit.Opt[string] `json:"originalUrl" required:"true" doc:"An absolute http or https address of at most 2,048 bytes, or what the settings MAX_DESTINATION_BYTES and ALLOWED_SCHEMES of the installation allow. A non-ASCII host is stored in its IDNA form (xn--…), other non-ASCII characters percent-encoded."`
 	CustomSlug  kit.Opt[string] `json:"customSlug,omitempty" doc:"3 to 50 letters, digits, hyphens or underscores; generated if left out."`
 	Domain      kit.Opt[string] `json:"domain,omitempty" doc:"A domain of the workspace; if left out, the workspace's default domain. null or an empty string stands for the default domain of the service." example:"go.acme.com"`
 	URLFields
