@@ -70,15 +70,17 @@ CREATE TABLE destinations (
 	since      BIGINT  NOT NULL DEFAULT 0,  -- since when it has this health
 	checked_at BIGINT  NOT NULL DEFAULT 0,  -- 0: never
 	due_at     BIGINT  NOT NULL,            -- of the next question
+	reserved   BOOLEAN NOT NULL DEFAULT FALSE, -- the host expects the question at due_at
 	spread     BIGINT                       -- links up to this number know the health; NULL: all
 );
 CREATE INDEX destinations_due ON destinations (due_at);
 CREATE INDEX destinations_spread ON destinations (num) WHERE spread IS NOT NULL;
 
--- Hosts are not asked more often than they like: each question takes the next free time of its host.
+-- Hosts are not asked more often than they like: a question that comes too early takes the next free time of its host.
 CREATE TABLE destination_hosts (
-	host    TEXT   PRIMARY KEY,
-	free_at BIGINT NOT NULL
+	host       TEXT   PRIMARY KEY,
+	free_at    BIGINT NOT NULL,
+	shut_until BIGINT NOT NULL DEFAULT 0 -- until then the host wants no question
 );
 CREATE INDEX destination_hosts_free ON destination_hosts (free_at);
 
