@@ -294,6 +294,9 @@ type UpsertLinks struct {
 // UpsertLink has fields that are described at [CreateLink].
 type UpsertLink struct {
 	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`
+	// When another service made the link; only for a new link, a link that exists keeps its date. With it, expiresAt
+	// may have passed.
+	CreatedAt Optional[time.Time] `json:"createdAt,omitzero"`
 	// Names the link if externalId does not. The slug of a link cannot be changed.
 	CustomSlug Optional[string] `json:"customSlug,omitzero"`
 	DefaultURL Optional[string] `json:"defaultUrl,omitzero"`
@@ -314,8 +317,10 @@ type UpsertLink struct {
 	OGImage        Optional[string] `json:"ogImage,omitzero"`
 	OGTitle        Optional[string] `json:"ogTitle,omitzero"`
 	// Required for a new link.
-	OriginalURL  Optional[string] `json:"originalUrl,omitzero"`
-	Password     Optional[string] `json:"password,omitzero"`
+	OriginalURL Optional[string] `json:"originalUrl,omitzero"`
+	Password    Optional[string] `json:"password,omitzero"`
+	// The bcrypt hash of the password, with a cost of at most 12, instead of password.
+	PasswordHash Optional[string] `json:"passwordHash,omitzero"`
 	RedirectCode Optional[int]    `json:"redirectCode,omitzero"`
 	// All routing rules; null or an empty list stands for none. Left out, they stay. A rule without an id stands for
 	// the saved rule of the same name.

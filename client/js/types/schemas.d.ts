@@ -3904,6 +3904,8 @@ export interface UploadedImage {
 export interface UpsertItem {
   /** Bundles that contain the link; at most 100. */
   bundleIds?: string[] | null;
+  /** When another service made the link; only for a new link, a link that exists keeps its date. With it, expiresAt may have passed. */
+  createdAt?: string | null;
   /** Names the link if externalId does not. The slug of a link cannot be changed. */
   customSlug?: string | null;
   /** Destination of a smart-routed link if no rule matches. */
@@ -3939,6 +3941,8 @@ export interface UpsertItem {
   originalUrl?: string | null;
   /** 4 to 72 bytes; null removes it. */
   password?: string | null;
+  /** The bcrypt hash of the password, with a cost of at most 12, instead of password. */
+  passwordHash?: string | null;
   /** 302 if left out. */
   redirectCode?: 301 | 302 | 307 | 308 | null;
   /**

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/crypto/bcrypt"
+
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/store"
@@ -178,6 +180,33 @@ func TestUpsert_passwords(t *testing.T) {
 	}
 	w.unchanged("the same passwords", func() { w.upsert(many).wantResults(strings.Repeat("UNCHANGED ", 30) + "REFUSED REFUSED UNCHANGED") })
 	w.upsert(`{"externalId":"p0","password":null}`).wantResults("UPDATED").shows("items.0.changes.password.old", "***")
+}
+
+// A link from another service keeps its date, its end and its password hash.
+func TestUpsert_keeps_what_another_service_knew(t *testing.T) {
+	w := small(t, withLinks)
+	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := `{"externalId":"old:1","originalUrl":"https://example.com/","createdAt":"2019-02-03T04:05:06Z","expiresAt":"2020-01-01T00:00:00Z",` +
+		`"passwordHash":"` + string(hash) + `"}`
+	w.plan(moved).wantResults("CREATED")
+	id := w.upsert(moved).wantResults("CREATED").str("items.0.id")
+	w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200).shows("createdAt", "2019-02-03T04:05:06.000Z", "expiresAt",
+		"2020-01-01T00:00:00.000Z", "hasPassword", true)
+	w.upsert(moved).wantResults("UNCHANGED")
+	w.upsert(`{"externalId":"old:1","createdAt":"2018-01-01T00:00:00Z"}`).wantResults("UNCHANGED")
+	w.upsert(`{"externalId":"old:1","password":"secret"}`).wantResults("UNCHANGED")
+	w.upsert(`{"externalId":"old:1","password":"another"}`).wantResults("UPDATED")
+	for fields, field := range map[string]string{
+		`"createdAt":"2999-01-01T00:00:00Z"`: "createdAt", `"createdAt":"once"`: "createdAt", `"expiresAt":"2020-01-01T00:00:00Z"`: "expiresAt",
+		`"passwordHash":"secret"`: "passwordHash", `"password":"secret","passwordHash":"` + string(hash) + `"`: "passwordHash",
+		`"passwordHash":"` + strings.Replace(string(hash), "$04$", "$13$", 1) + `"`: "passwordHash",
+	} {
+		r := w.upsert(`{"externalId":"old:2","originalUrl":"https://example.com/",` + fields + `}`).wantResults("REFUSED")
+		r.shows("items.0.error.errors.0.field", "items.0."+field)
+	}
 }
 
 // A link enters and leaves bundles, and that alone is no new version of the link.

@@ -22,6 +22,9 @@ type upsertItem struct {
 	IfMatch     kit.Opt[string]       `json:"ifMatch,omitempty" doc:"The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is refused with 412."`
 	StartsAt    kit.Opt[kit.TimeText] `json:"startsAt,omitempty" doc:"When the link starts to work. Before that, visitors get 404."`
 	ExpiresAt   kit.Opt[kit.TimeText] `json:"expiresAt,omitempty" doc:"When the link stops working."`
+	// The next two fields move a link from another service.
+	CreatedAt    kit.Opt[kit.TimeText] `json:"createdAt,omitempty" doc:"When another service made the link; only for a new link, a link that exists keeps its date. With it, expiresAt may have passed."`
+	PasswordHash kit.Opt[string]       `json:"passwordHash,omitempty" doc:"The bcrypt hash of the password, with a cost of at most 12, instead of password."`
 	URLFields
 	Rules    kit.Opt[[]DraftRule]    `json:"rules,omitempty" doc:"All routing rules; null or an empty list stands for none. Left out, they stay. A rule without an id stands for the saved rule of the same name."`
 	Variants kit.Opt[[]DraftVariant] `json:"variants,omitempty" doc:"All variants; null or an empty list stands for none. Left out, they stay. A variant without an id stands for the saved variant of the same name."`
@@ -31,6 +34,8 @@ func (s *server) item(in *upsertItem) links.Item {
 	out := links.Item{Creation: links.Creation{Input: in.input(in.OriginalURL), CustomSlug: in.CustomSlug.Value, Domain: kit.Given(in.Domain, "")}}
 	out.StartsAt = kit.TextMillis(in.StartsAt, "startsAt", &out.Problems)
 	out.ExpiresAt = kit.TextMillis(in.ExpiresAt, "expiresAt", &out.Problems)
+	out.CreatedAt = kit.TextMillis(in.CreatedAt, "createdAt", &out.Problems)
+	out.PasswordHash = in.PasswordHash.Value
 	if in.IfMatch.Value != "" {
 		expected, err := version.Parse([]string{in.IfMatch.Value})
 		if out.IfMatch = &expected; err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/shortline/shortline/client/cmd/shortline/internal/domains"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/experiments"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/explain"
+	"github.com/shortline/shortline/client/cmd/shortline/internal/imports"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/links"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/mcp"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/rawapi"
@@ -58,7 +59,8 @@ func Root(a *app.App) *cobra.Command {
 		root.AddGroup(&groups[i])
 	}
 	for id, commands := range map[string][]*cobra.Command{
-		"links":   append(ascode.Commands(a), links.Commands(a), rules.Commands(a), explain.Command(a), tags.Commands(a)),
+		"links": append(ascode.Commands(a), links.Commands(a), rules.Commands(a), explain.Command(a), tags.Commands(a),
+			imports.Commands(a)),
 		"figures": {report.Command(a), tail.Command(a), experiments.Commands(a)},
 		"manage":  {domains.Commands(a), webhooks.Commands(a), webhooks.Trigger(a), webhooks.Listen(a)},
 		"account": {account.Login(a), account.Logout(a), account.Whoami(a), account.Profiles(a)},
