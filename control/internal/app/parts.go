@@ -39,6 +39,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/imports"
 	"github.com/shortline/shortline/control/internal/manage/invitations"
 	"github.com/shortline/shortline/control/internal/manage/keys"
+	"github.com/shortline/shortline/control/internal/manage/linkhealth"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/media"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
@@ -247,7 +248,10 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	p.addService("imports", use.Imports)
 	p.addService("blocked destinations", p.screen())
 	p.addService("check of destinations", p.abuse())
-	if err := p.register("abuse", p.screen(), p.abuse()); err != nil {
+	health := linkhealth.New(linkhealth.Config{Settings: p.cfg.Health, BaseURL: p.cfg.BaseURL, Logger: log}, st)
+	p.closers = append(p.closers, health.Close)
+	p.addService("health of destinations", health)
+	if err := p.register("abuse", p.screen(), p.abuse(), health); err != nil {
 		return nil, err
 	}
 	use.Media = media.New(media.Config{Computing: p.compute, Logger: log}, st, use.Links, objects)
