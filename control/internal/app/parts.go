@@ -31,6 +31,7 @@ import (
 	"github.com/shortline/shortline/control/internal/fleet/publish"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/annotations"
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
@@ -48,6 +49,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/privacy"
 	"github.com/shortline/shortline/control/internal/manage/routing"
 	"github.com/shortline/shortline/control/internal/manage/screening"
+	"github.com/shortline/shortline/control/internal/manage/segments"
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/tags"
@@ -277,6 +279,7 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		return nil, err
 	}
 	use.Reports = report.New(st, clicks, nil).On(base.Hostname()).Caching(cache)
+	use.Segments, use.Annotations = segments.New(st, use.Reports), annotations.New(st)
 	use.Experiments = p.experiments(clicks)
 	if err := p.watch(); err != nil {
 		return nil, err

@@ -38,6 +38,7 @@ import { people } from './people';
 import { qr } from './qr';
 import { report } from './report';
 import { reportcontrols } from './reportcontrols';
+import { reportmarks } from './reportmarks';
 import { rules } from './rules';
 import { said } from './said';
 import { saidimports } from './saidimports';
@@ -84,6 +85,7 @@ export const messages = {
   ...people,
   ...qr,
   ...reportcontrols,
+  ...reportmarks,
   ...report,
   ...rules,
   ...conditions,
