@@ -219,6 +219,8 @@ const (
 	AuditActionWorkspaceCreated          AuditAction = "WORKSPACE_CREATED"
 	AuditActionWorkspaceUpdated          AuditAction = "WORKSPACE_UPDATED"
 	AuditActionWorkspaceDeleted          AuditAction = "WORKSPACE_DELETED"
+	AuditActionWorkspaceExported         AuditAction = "WORKSPACE_EXPORTED"
+	AuditActionWorkspaceImported         AuditAction = "WORKSPACE_IMPORTED"
 	AuditActionMemberAdded               AuditAction = "MEMBER_ADDED"
 	AuditActionMemberUpdated             AuditAction = "MEMBER_UPDATED"
 	AuditActionMemberRemoved             AuditAction = "MEMBER_REMOVED"
