@@ -147,8 +147,9 @@ type Wording struct {
 }
 
 type CreateLink struct {
-	// An absolute http or https address of at most 2,048 bytes. A non-ASCII host is stored in its IDNA form (xn--…),
-	// other non-ASCII characters percent-encoded.
+	// An absolute http or https address of at most 2,048 bytes, or what the settings MAX_DESTINATION_BYTES and
+	// ALLOWED_SCHEMES of the installation allow. A non-ASCII host is stored in its IDNA form (xn--…), other
+	// non-ASCII characters percent-encoded.
 	OriginalURL string `json:"originalUrl"`
 	// Bundles that contain the link; at most 100.
 	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`

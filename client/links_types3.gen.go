@@ -265,6 +265,8 @@ const (
 	CodeTooMany             Code = "TOO_MANY"
 	CodeControl             Code = "CONTROL"
 	CodeAddress             Code = "ADDRESS"
+	CodeSchemes             Code = "SCHEMES"
+	CodeOwnLink             Code = "OWN_LINK"
 	CodeHTTPS               Code = "HTTPS"
 	CodeCredentials         Code = "CREDENTIALS"
 	CodePrivate             Code = "PRIVATE"

@@ -1,20 +1,20 @@
 // Generated from the OpenAPI document by generate/generate.js. Do not edit.
 
 export type ProblemCode =
-  | 'REQUIRED' | 'TOO_LONG' | 'TOO_MANY_BYTES' | 'LENGTH' | 'TOO_SHORT' | 'TOO_MANY' | 'CONTROL' | 'ADDRESS' | 'HTTPS' | 'CREDENTIALS'
-  | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START' | 'BEFORE_END' | 'UP_TO'
-  | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME' | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD' | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT'
-  | 'MEMBER' | 'SKIPPED' | 'CELLS' | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS' | 'OTHER_HOST' | 'DATES_KEPT'
-  | 'PASSWORDS_LOST' | 'COLUMN_IGNORED' | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST' | 'CLICKS_LOST' | 'ROW_STATE'
-  | 'NO_IMPORTER' | 'LINKS_FULL' | 'SIGN_IN' | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE' | 'LAST_ADMIN' | 'LAST_OWNER'
-  | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL' | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED' | 'SILENT' | 'UNRESOLVED'
-  | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT' | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES' | 'ONE_OF' | 'ORDER' | 'PAST'
-  | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED' | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY' | 'OWN_ACCOUNT' | 'FACTOR_FIRST'
-  | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO' | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL' | 'WEBHOOK_OFF'
-  | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY' | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE'
-  | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE' | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED'
-  | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT' | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING'
-  | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
+  | 'REQUIRED' | 'TOO_LONG' | 'TOO_MANY_BYTES' | 'LENGTH' | 'TOO_SHORT' | 'TOO_MANY' | 'CONTROL' | 'ADDRESS' | 'SCHEMES' | 'OWN_LINK'
+  | 'HTTPS' | 'CREDENTIALS' | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START'
+  | 'BEFORE_END' | 'UP_TO' | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME' | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD'
+  | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT' | 'MEMBER' | 'SKIPPED' | 'CELLS' | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS'
+  | 'OTHER_HOST' | 'DATES_KEPT' | 'PASSWORDS_LOST' | 'COLUMN_IGNORED' | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST'
+  | 'CLICKS_LOST' | 'ROW_STATE' | 'NO_IMPORTER' | 'LINKS_FULL' | 'SIGN_IN' | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE'
+  | 'LAST_ADMIN' | 'LAST_OWNER' | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL' | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED'
+  | 'SILENT' | 'UNRESOLVED' | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT' | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES'
+  | 'ONE_OF' | 'ORDER' | 'PAST' | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED' | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY'
+  | 'OWN_ACCOUNT' | 'FACTOR_FIRST' | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO' | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY'
+  | 'NO_MAIL' | 'WEBHOOK_OFF' | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY' | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS'
+  | 'OTHER_WORKSPACE' | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE' | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS'
+  | 'PASSWORD_COLUMN' | 'BLOCKED' | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT' | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH'
+  | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
 
 export type WebhookEventName =
   | 'conversion.created' | 'domain.certificate.expiring' | 'domain.certificate.failed' | 'domain.certificate.issued' | 'domain.failed'
@@ -939,6 +939,11 @@ export interface CreateOIDCProviderRequest {
   scopes?: string | null;
   /** Part of the provider's URLs. It cannot be changed later. */
   slug: string;
+  /**
+   * For providers that send no email_verified, such as Entra ID: true takes emails of allowedDomains as verified, and needs
+   * allowedDomains. An email_verified that is false still counts. The default is false.
+   */
+  trustEmail?: boolean | null;
 }
 
 export interface CreateRule {
@@ -1012,8 +1017,8 @@ export interface CreateURL {
   /** At most 100 characters. */
   ogTitle?: string | null;
   /**
-   * An absolute http or https address of at most 2,048 bytes. A non-ASCII host is stored in its IDNA form (xn--…), other non-ASCII
-   * characters percent-encoded.
+   * An absolute http or https address of at most 2,048 bytes, or what the settings MAX_DESTINATION_BYTES and ALLOWED_SCHEMES of the
+   * installation allow. A non-ASCII host is stored in its IDNA form (xn--…), other non-ASCII characters percent-encoded.
    */
   originalUrl: string;
   /** 4 to 72 bytes; null removes it. */
@@ -2702,6 +2707,8 @@ export interface OIDCProvider {
   /** Separated by spaces. */
   scopes: string;
   slug: string;
+  /** Whether an email without email_verified counts as verified, if it has one of allowedDomains. */
+  trustEmail: boolean;
   /** A time in RFC 3339. */
   updatedAt: string;
 }
@@ -3854,6 +3861,8 @@ export interface UpdateOIDCProviderRequest {
   scopes?: string | null;
   /** Cannot change. The present value is accepted. */
   slug?: string | null;
+  /** True needs allowedDomains. Null means false. */
+  trustEmail?: boolean | null;
 }
 
 export interface UpdateRoutingSettingsRequest {

@@ -35,7 +35,7 @@ var urlNames = []string{"id", "slug", "domain", "shortUrl", "originalUrl", "titl
 	"startsAt", "expiredUrl", "maxClicks", "redirectCode", "externalId", "suspendedReason", "tags",
 	"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "isABTesting", "isAbTest",
 	"isSmartRouting", "defaultUrl",
-	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "trackConversions", "stickiness", "notes", "createdAt",
+	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "trackConversions", "stickiness", "forwardPath", "notes", "createdAt",
 	"updatedAt"}
 
 // create creates a link for ann and returns its id.

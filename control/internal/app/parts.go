@@ -308,6 +308,7 @@ func (p *parts) configure(c *api.Config) (err error) {
 	c.BaseURL, c.ConsoleURL, c.CORSOrigins, c.TrustedProxies = p.cfg.BaseURL, p.cfg.ConsoleURL, p.cfg.CORSOrigin, p.cfg.trusted()
 	c.Limits, c.KeysAdminister, c.WithoutMCP, c.Version = p.cfg.Limits, p.cfg.KeysAdminister, !p.cfg.MCP, ops.Version
 	c.LookUpTimeout = p.cfg.LookUpTimeout
+	c.ClientIPHeader = p.cfg.clientIPHeader()
 	c.Logger, c.Registry, c.Traces, c.Computing = p.deps.Logger, p.deps.Registry, p.traces, p.compute
 	if c.Confirmations, err = seal.New("confirmation", p.cfg.EncryptionKey.Keys()...); err != nil {
 		return err
@@ -318,7 +319,9 @@ func (p *parts) configure(c *api.Config) (err error) {
 
 // domains makes the use case of custom domains.
 func (p *parts) domains() (*domains.Service, error) {
-	s, err := domains.FromSettings(&p.cfg.Domains, p.cfg.BaseURL, p.cfg.ConsoleURL, p.destinations(), p.deps.Logger, p.deps.Store)
+	web := p.destinations()
+	web.Schemes = nil // visitors without a link see a web page
+	s, err := domains.FromSettings(&p.cfg.Domains, p.cfg.BaseURL, p.cfg.ConsoleURL, web, p.deps.Logger, p.deps.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -340,12 +343,12 @@ func (p *parts) destinations() link.Policy {
 	return policy
 }
 
-// screening returns what asks the check service; nil if there is none.
+// screening returns what refuses loops over custom domains, and asks the check service if there is one.
 func (p *parts) screening() links.Screen {
 	if !p.screen().Asks() {
-		return nil
+		return links.WithoutLoops(p.deps.Store, nil)
 	}
-	return p.screen().Screen
+	return links.WithoutLoops(p.deps.Store, p.screen().Screen)
 }
 
 func (p *parts) newMail() (*mail.Service, error) {

@@ -280,7 +280,8 @@ func (r *upsert) external(i int) string { return strings.TrimSpace(r.items[i].Te
 
 // key returns the key of the slug of an item, or "" without a possible slug.
 func (r *upsert) key(i int) string {
-	if slug := r.items[i].CustomSlug; link.ValidSlug(slug) && r.hosts[i].problem == nil {
+	rules := r.hosts[i].Slugs
+	if slug := rules.Normal(r.items[i].CustomSlug); rules.Valid(slug) && r.hosts[i].problem == nil {
 		return link.Key(r.hosts[i].Num, slug)
 	}
 	return ""

@@ -134,7 +134,7 @@ func (r *upsert) identify(i int, there *present) (*store.LinkState, error) {
 		}
 		return state, nil
 	}
-	if item.CustomSlug != "" && item.CustomSlug != state.Link.Slug {
+	if item.CustomSlug != "" && !at.Slugs.Same(item.CustomSlug, state.Link.Slug) {
 		return nil, problem.OfField("customSlug", "cannot be changed; the link is %q", state.Link.Name())
 	}
 	if item.Domain != nil && at.Num != state.Link.Domain {
