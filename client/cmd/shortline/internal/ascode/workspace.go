@@ -13,7 +13,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/shortline/shortline/client"
-	"github.com/shortline/shortline/client/cmd/shortline/internal/app"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/remote"
 )
 
@@ -245,7 +244,7 @@ func onlyDefault(list []*shared) error {
 			continue
 		}
 		if first != nil {
-			return &app.Exit{Code: app.CodeError, Err: fmt.Errorf("%s: %s is the default domain already, in %s", one.at, first.name, first.at)}
+			return fmt.Errorf("%s: %s is the default domain already, in %s", one.at, first.name, first.at)
 		}
 		first = one
 	}
