@@ -47,6 +47,7 @@ import { tryout } from './tryout';
 import { views } from './views';
 import { webhookhealth } from './webhookhealth';
 import { webhooks } from './webhooks';
+import { webhooksecret } from './webhooksecret';
 import { workspace } from './workspace';
 
 export const messages = {
@@ -94,6 +95,7 @@ export const messages = {
   ...experimentreasons,
   ...webhooks,
   ...webhookhealth,
+  ...webhooksecret,
   ...deliveries,
   ...trash,
 } as const;
