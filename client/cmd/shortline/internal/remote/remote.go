@@ -124,6 +124,9 @@ func (r *Remote) Stream(ctx context.Context, in Request) (*client.Raw, error) {
 	return res, nil
 }
 
+// Archives has the calls that send and receive archives of workspaces.
+func (r *Remote) Archives() *client.ArchiveService { return r.client.Archives }
+
 // Get reads an object.
 func (r *Remote) Get(ctx context.Context, path string, query url.Values) ([]byte, error) {
 	res, err := r.Do(ctx, Request{Method: http.MethodGet, Path: path, Query: query})
