@@ -346,7 +346,7 @@ func TestCode_tags_and_domains(t *testing.T) {
 			t.Errorf("another file has removed %q", line)
 		}
 	}
-	// What is refused changes nothing, and the message says where it stands.
+	// Refused files change nothing, and the message says where the mistake stands.
 	for text, want := range map[string]string{
 		"tags: [{color: '#010203'}]":                                                "a tag needs name",
 		"tags: [{name: managed-by:other}]":                                          "are for owners",
