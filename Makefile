@@ -57,8 +57,9 @@ check-go:
 	@out=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$out" || { echo "gofmt wants to change:"; echo "$$out"; exit 1; }
 	@.ci/commits
 	@.ci/sources
-	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck github.com/mgechev/revive
+	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck github.com/mgechev/revive github.com/rhysd/actionlint/cmd/actionlint
 	@cd .ci/tools && GOWORK=off $(GO) run ./width && GOWORK=off $(GO) run ./sharednames
+	@$(CACHE)/bin/actionlint
 	@$(CACHE)/bin/revive -config .ci/revive.toml -exclude control/internal/console/web/... $(addsuffix /...,$(MODULES))
 	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) vet -tags proof ./... && GOWORK=off $(CACHE)/bin/staticcheck -tags proof ./...); done
 	@cd .ci/tools && GOWORK=off $(GO) vet ./... && GOWORK=off $(CACHE)/bin/staticcheck ./...
