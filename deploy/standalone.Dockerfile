@@ -1,9 +1,10 @@
 # syntax=docker/dockerfile:1
-# Everything in one process, without other services: links in SQLite and clicks in DuckDB, both in the volume /data. The program is
-# linked statically, so the image needs no C library.
+# Everything in one process, without other services: links in SQLite and clicks in DuckDB, both in the volume /data.
 #
 # GO_IMAGE is the build image. A tag can change; NAME@sha256:… pins its content.
 ARG GO_IMAGE=golang:1.26.8-bookworm
+# RUNTIME_IMAGE has glibc, which the program needs on arm64. It must have the same Debian release as the build image.
+ARG RUNTIME_IMAGE=gcr.io/distroless/base-debian12:nonroot
 # WEB_IMAGE builds the console.
 ARG WEB_IMAGE=node:22.23.3-bookworm-slim
 FROM ${WEB_IMAGE} AS web
@@ -28,7 +29,7 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     cd control && go run ../.ci/tools/licences/*.go -root .. -texts /out/doc standalone
 RUN mkdir -p /out/data
 
-FROM scratch
+FROM ${RUNTIME_IMAGE}
 ARG VERSION=dev
 ARG REVISION=
 LABEL org.opencontainers.image.title="Shortline standalone" \
@@ -36,11 +37,10 @@ LABEL org.opencontainers.image.title="Shortline standalone" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.licenses="Apache-2.0"
-COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build --chown=65532:65532 /out/data /data
 COPY --from=build /out/standalone /usr/local/bin/standalone
 COPY --from=build /out/doc /usr/share/doc/shortline
-ENV PATH=/usr/local/bin LISTEN_ADDR=0.0.0.0:8080 OPS_ADDR=0.0.0.0:9090 DATA_DIR=/data LOG_FORMAT=json
+ENV LISTEN_ADDR=0.0.0.0:8080 OPS_ADDR=0.0.0.0:9090 DATA_DIR=/data LOG_FORMAT=json
 USER 65532:65532
 EXPOSE 8080 9090
 VOLUME /data

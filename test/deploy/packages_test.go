@@ -21,6 +21,7 @@ func TestRelease_flags_are_those_of_all_programs(t *testing.T) {
 		Builds []struct {
 			ID, Dir                   string
 			Env, Flags, Tags, Ldflags []string
+			Overrides                 []struct{ Ldflags []string }
 		}
 	}
 	testkit.Must(t, yaml.Unmarshal([]byte(read(t, "deploy/packages/goreleaser.yaml")), &release))
@@ -33,19 +34,30 @@ func TestRelease_flags_are_those_of_all_programs(t *testing.T) {
 	script := source(t, "deploy/dev/program")
 	root := filepath.Dir(filepath.Dir(filepath.Dir(script)))
 	for _, b := range release.Builds {
-		cmd := exec.Command(script, b.ID, "/nowhere")
-		cmd.Env = append(os.Environ(), "GO="+stub, "VERSION=v1.2.3")
-		text, err := cmd.CombinedOutput()
-		testkit.Must(t, err)
+		called := func(arch string) string {
+			cmd := exec.Command(script, b.ID, "/nowhere")
+			cmd.Env = append(os.Environ(), "GO="+stub, "VERSION=v1.2.3", "GOARCH="+arch)
+			text, err := cmd.CombinedOutput()
+			testkit.Must(t, err)
+			return string(text)
+		}
 		flags := slices.Clone(b.Flags)
 		if len(b.Tags) > 0 {
 			flags = append(flags, "-tags", strings.Join(b.Tags, ","))
 		}
-		want := append([]string{filepath.Join(root, b.Dir), b.Env[0], "build"}, flags...)
-		want = append(want, "-ldflags", strings.Join(b.Ldflags, " "), "-o", "/nowhere", ".", "")
-		filled := strings.NewReplacer("{{ .Version }}", "1.2.3", "{{ .Env.ROOT }}", root)
-		if got, want := string(text), filled.Replace(strings.Join(want, "\n")); got != want {
-			t.Errorf("%s: deploy/dev/program calls go with\n%s\na release with\n%s", b.ID, got, want)
+		call := func(ldflags []string) string {
+			all := append([]string{filepath.Join(root, b.Dir), b.Env[0], "build"}, flags...)
+			all = append(all, "-ldflags", strings.Join(ldflags, " "), "-o", "/nowhere", ".", "")
+			return strings.NewReplacer("{{ .Version }}", "1.2.3", "{{ .Env.ROOT }}", root).Replace(strings.Join(all, "\n"))
+		}
+		want := map[string]string{"amd64": call(b.Ldflags), "arm64": call(b.Ldflags)}
+		if len(b.Overrides) > 0 && b.Overrides[0].Ldflags != nil {
+			want["arm64"] = call(b.Overrides[0].Ldflags)
+		}
+		for arch, want := range want {
+			if got := called(arch); got != want {
+				t.Errorf("%s for %s: deploy/dev/program calls go with\n%s\na release with\n%s", b.ID, arch, got, want)
+			}
 		}
 	}
 }
