@@ -32,7 +32,7 @@ type counter struct{ n, last int64 }
 // however often it is imported. Positions are in the order of time, because the click store looks for present clicks by ranges of them.
 // Two clicks of one workspace have the same identity only if they happened in the same millisecond, and then one time in 33 million.
 func (r *run) identity(at int64, id string) analytics.Identity {
-	u := uuid.MustParse(id) // check has parsed it
+	u := uuid.MustParse(id) // checkMembers has parsed it
 	h := fnv.New64a()
 	_, _ = h.Write([]byte("archive " + r.p.Workspace.ID))
 	edge := h.Sum64()
