@@ -145,14 +145,16 @@ func (s *site) fill(r *rand.Rand, linkCount, clickCount int) {
 		}
 		list, err := s.use.Links.Upsert(ctx, s.p, items, false)
 		must(err)
+		rows := make([]store.Link, len(list))
 		for i := range list {
 			if list[i].Problem != nil {
 				s.t.Fatalf("item %d: %v", i, list[i].Problem)
 			}
-			state, err := s.store.StateOf(ctx, list[i].Link)
-			must(err)
-			made = append(made, state)
+			rows[i] = list[i].Link
 		}
+		states, err := s.store.StatesOf(ctx, rows)
+		must(err)
+		made = append(made, states...)
 	}
 	for _, id := range bundleIDs {
 		var ids []string
