@@ -8,20 +8,20 @@ import type {
   CreateVariant, CreateView, CreateWebhookRequest, CreateWorkspaceInBody, DayFigures, DisableTOTPInBody, Domain, DomainFields,
   DuplicateURLRequest, EdgeList, EnableTOTPInBody, EraseInBody, Erasure, Experiment, ExplainInBody, ExplainNewInBody, Explanation,
   FinishPasskeyLoginRequest, FinishPasskeyRequest, ForgotPasswordInBody, Freshness, Groups, Heatmap, ImageUploaded, Import, ImportPlan,
-  ImportPreview, LinkInfo, LinkOpened, LinkPassword, ListAbuseReport, ListBundle, ListConversion, ListDomain, ListExperimentWeights,
-  ListGoal, ListImport, ListImportProblem, ListInvitation, ListMember, ListMissingSlug, ListPasskey, ListSession, ListTag, ListURLChange,
-  ListUTMTemplate, ListUser, ListView, ListWebhook, ListWorkspace, Login, LoginInBody, Member, Message, MoveInBundleRequest, Named,
-  NewAPIKey, NewInvitation, NewWebhook, OIDCAccount, OIDCProvider, Overview, PagePreview, Pairing, Passkey, PasskeyCreation,
-  PasskeyRequest, PromoteVariantRequest, PutConversionSettings, PutExperimentRequest, PutSettingInBody, PutURL, RecentClicks,
-  RedeemPairingInBody, RedeemedPairing, RefusePairingInBody, RenamePasskeyRequest, Replay, ReplayInBody, Report, ResetForgottenInBody,
-  ResetPasswordInBody, ResolveReportInBody, RestoreURLRequest, RevokeOwnKeyInBody, RollBackURLRequest, RotateKeyInBody,
-  RotateWebhookSecretRequest, Routing, RoutingRule, RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate, SSOProvider,
-  SetMemberRoleInBody, SetNameInBody, SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting, SignInMethods, SlugAvailability, Summary,
-  SuspendDomainRequest, SuspendInBody, Tag, Test, Tests, TopURL, TransferURLsRequest, Trends, TurnOffTOTPInBody, TwoFactorEnabled,
-  TwoFactorSetup, URL, URLList, URLStats, URLsTransferred, UTMFieldValues, UTMTemplate, UpdateBundle, UpdateMeInBody,
-  UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest, UpdateRule, UpdateTag, UpdateTemplate, UpdateURL, UpdateVariant, UpdateView,
-  UpdateWebhookRequest, UpdateWorkspaceInBody, UploadCertificate, UpsertURLsRequest, UpsertedURLs, User, Variant, Variants, View,
-  WaitingProgram, Webhook, WebhookLog, WebhookLogList, WebhookRepeat, WebhookTest, Workspace, WebhookEventName,
+  ImportPreview, LinkInfo, LinkOpened, LinkPassword, LinkReport, ListAbuseReport, ListBundle, ListConversion, ListDomain,
+  ListExperimentWeights, ListGoal, ListImport, ListImportProblem, ListInvitation, ListMember, ListMissingSlug, ListPasskey, ListSession,
+  ListTag, ListURLChange, ListUTMTemplate, ListUser, ListView, ListWebhook, ListWorkspace, Login, LoginInBody, Member, Message,
+  MoveInBundleRequest, Named, NewAPIKey, NewInvitation, NewWebhook, OIDCAccount, OIDCProvider, Overview, PagePreview, Pairing, Passkey,
+  PasskeyCreation, PasskeyRequest, PromoteVariantRequest, PutConversionSettings, PutExperimentRequest, PutSettingInBody, PutURL,
+  RecentClicks, RedeemPairingInBody, RedeemedPairing, RefusePairingInBody, RenamePasskeyRequest, Replay, ReplayInBody, Report,
+  ResetForgottenInBody, ResetPasswordInBody, ResolveReportInBody, RestoreURLRequest, RevokeOwnKeyInBody, RollBackURLRequest,
+  RotateKeyInBody, RotateWebhookSecretRequest, Routing, RoutingRule, RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate,
+  SSOProvider, SetMemberRoleInBody, SetNameInBody, SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting, SignInMethods,
+  SlugAvailability, Summary, SuspendDomainRequest, SuspendInBody, Tag, Test, Tests, TopURL, TransferURLsRequest, Trends,
+  TurnOffTOTPInBody, TwoFactorEnabled, TwoFactorSetup, URL, URLList, URLStats, URLsTransferred, UTMFieldValues, UTMTemplate, UpdateBundle,
+  UpdateMeInBody, UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest, UpdateRule, UpdateTag, UpdateTemplate, UpdateURL,
+  UpdateVariant, UpdateView, UpdateWebhookRequest, UpdateWorkspaceInBody, UploadCertificate, UpsertURLsRequest, UpsertedURLs, User,
+  Variant, Variants, View, WaitingProgram, Webhook, WebhookLog, WebhookLogList, WebhookRepeat, WebhookTest, Workspace, WebhookEventName,
 } from './schemas.js';
 import type {
   Call, Fields, FileBody, Idempotent, IfMatch, IfNoneMatch, List, LiveOptions, LiveStream, NotModified, Only, Redirect, RequestOptions, Time,
@@ -868,7 +868,7 @@ export interface AnalyticsResource {
    * Report on a short URL. Totals, figures per day, and shares by location, device, browser, referrer and campaign. Bots are
    * excluded unless `includeBots` is true.
    */
-  linkReport<F extends keyof Report = keyof Report>(id: string, options?: LinkReportQuery & Fields<F> & RequestOptions): Call<Only<Report, F>>;
+  linkReport<F extends keyof LinkReport = keyof LinkReport>(id: string, options?: LinkReportQuery & Fields<F> & RequestOptions): Call<Only<LinkReport, F>>;
   /** Report on the A/B test of a short URL. The clicks and visitors of each variant of one link. */
   abTest<F extends keyof Test = keyof Test>(id: string, options?: AbTestQuery & Fields<F> & RequestOptions): Call<Only<Test, F>>;
   /** Report on the bots that visited a short URL. The share of bots in the link's traffic, and the bots. */

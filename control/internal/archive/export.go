@@ -281,6 +281,9 @@ func linkOf(s *store.LinkState) Link {
 		Stickiness: u.Stickiness.String(), TrackConversions: u.TrackConversions, ABTesting: u.ABTesting, SmartRouting: u.SmartRouting,
 		Texts: map[string]string{}, Tags: u.Tags, HasPassword: u.PasswordHash != "", Suspended: u.SuspendedAt != 0, Clicks: u.ClickCount,
 		CreatedAt: Time(u.CreatedAt), UpdatedAt: Time(u.UpdatedAt)}
+	if b := u.Baseline; b.Until != 0 {
+		l.Baseline = &Baseline{b.Count, Time(b.Until), b.Source}
+	}
 	for _, f := range store.LinkTexts {
 		if text := *f.Text(u); text != "" && f.Name != imageText {
 			l.Texts[f.Name] = text

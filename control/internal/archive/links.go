@@ -176,6 +176,9 @@ func (r *run) item(l *Link, here string) (item links.Item, err error) {
 		Input: links.Input{OriginalURL: &l.OriginalURL, StartsAt: &starts, ExpiresAt: &expires, MaxClicks: &l.MaxClicks,
 			RedirectCode: &l.RedirectCode, Status: &status, TrackConversions: &l.TrackConversions, Stickiness: &l.Stickiness,
 			ABTesting: &l.ABTesting, SmartRouting: &l.SmartRouting, Texts: l.Texts, Tags: &tags}}
+	if b := l.Baseline; b != nil {
+		item.Baseline = &store.Baseline{Count: b.Count, Until: int64(b.Until), Source: b.Source}
+	}
 	if r.newDomains[l.Domain] { // nobody can have taken a slug there
 		none := ""
 		item.Domain, item.CustomSlug = &none, link.NewSlug()

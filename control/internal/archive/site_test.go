@@ -198,6 +198,9 @@ func (s *site) item(r *rand.Rand, n int, names, hosts []string) links.Item {
 	if n%3 == 0 {
 		item.Texts["externalId"] = fmt.Sprintf("external %d", n)
 	}
+	if n%7 == 0 {
+		item.Baseline = &store.Baseline{Count: r.Int64N(1e6), Until: store.Now() - 1e9, Source: "YOURLS"}
+	}
 	draft := routing.Draft{}
 	if n%4 == 0 {
 		name, active, priority := pick(r, texts[1:3]), r.IntN(4) > 0, r.IntN(100)
