@@ -284,7 +284,8 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	if err := p.watch(); err != nil {
 		return nil, err
 	}
-	use.Archives = archive.New(archive.Config{Dir: p.cfg.DataDir, Logger: log}, st, clicks, archive.Uses{Links: use.Links, Routing: use.Routing,
+	use.Archives = archive.New(archive.Config{Dir: p.cfg.DataDir, Logger: log}, st, clicks, archive.Uses{Links: use.Links,
+		Routing: use.Routing,
 		Bundles: use.Bundles, Tags: use.Tags, UTMTemplates: use.UTMTemplates, Domains: use.Domains, Webhooks: use.Webhooks})
 	use.Conversions = convert.New(convert.Config{Queue: cfg.send, Secrets: p.cfg.EncryptionKey.Keys(), Window: p.cfg.ConversionWindow,
 		Logger: log}, st, clicks)

@@ -29,7 +29,7 @@ const (
 	daysName          = "figures/days.csv"
 )
 
-// memberNames are the members besides the manifest, in their order in the file.
+// memberNames are the members other than the manifest, in their order in the file.
 var memberNames = []string{tagsName, templatesName, domainsName, linksName, bundlesName, webhooksName, daysName, clicksName, clicksParquet,
 	conversionsName, conversionParquet}
 
