@@ -59,7 +59,7 @@ func TestSlugs_of_a_domain(t *testing.T) {
 	w.linkAt("go.acme.com", "X").want(409)
 	w.linkAt("go.acme.com", "CONF/2024").want(409)
 	w.linkAt("go.acme.com", "e\u0301t\u00e9").want(409) // "éTé" in another form
-	w.linkAt("go.acme.com", "sаle").want(400) // a Cyrillic letter
+	w.linkAt("go.acme.com", "sаle").want(400)           // a Cyrillic letter
 	for _, reserved := range []string{"c", "api/x", "a/verify", "Login"} {
 		if r := w.linkAt("go.acme.com", reserved).want(400); !strings.Contains(r.text, "reserved") {
 			t.Errorf("%s: %s", reserved, r.text)

@@ -67,6 +67,8 @@ type Config struct {
 	Brand Brand
 	// Trusted are the proxies that are trusted to report a client's address.
 	Trusted visitor.Prefixes
+	// ClientIPHeader is the header in which they report it.
+	ClientIPHeader visitor.Source
 	// RateLimit is how many requests for links a client may make per minute at this handler; 0 means no limit.
 	RateLimit int
 	// FreeRedirects exempts successful redirects from RateLimit.
@@ -130,6 +132,7 @@ type Handler struct {
 	own         decision.Home
 	names       []decision.Home // of the service; the first one is that of BaseURL
 	hsts        []byte          // for the service's own names; nil: none
+	proxies     proxies         // which header lines have the visitor's address
 	base        string          // BaseURL without a trailing slash
 	scheme      string          // of BaseURL
 	securePort  string          // of https addresses, with a colon; "": 443
@@ -168,7 +171,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails
 	h := &Handler{
-		cfg: cfg, deps: deps, own: own, base: strings.TrimRight(cfg.BaseURL, "/"), idBase: binary.LittleEndian.Uint64(seed[:]),
+		cfg: cfg, deps: deps, own: own, proxies: proxiesOf(&cfg), base: strings.TrimRight(cfg.BaseURL, "/"), idBase: binary.LittleEndian.Uint64(seed[:]),
 		pages: p, refusals: newRefusals(p), tally: new(tally), latency: new(latency), hasher: newHasher(cmp.Or(cfg.HashWait, hashWait)),
 		limiter: ratelimit.New(cfg.RateLimit), attempts: ratelimit.New(cfg.VerifyLimit), tooMany: newTooMany(p),
 		suspended: newSuspended(p), names: namesOf(cfg.BaseURL, cfg.ConsoleURL),
@@ -344,7 +347,7 @@ func (h *Handler) visit(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	if !e.Plain() {
 		h.deps.Table.Prepare(e)
 	}
-	if w.of(ctx, len(h.cfg.Trusted) > 0); misfits(&ctx.Request.Header, w.unsound, w.encoded) {
+	if w.of(ctx, h.proxies); misfits(&ctx.Request.Header, w.unsound, w.encoded) {
 		h.misframed(ctx, fasthttp.StatusBadRequest)
 	} else if h.redirect(w, e, t) && h.durable(w) {
 		w.send(ctx)
@@ -409,7 +412,7 @@ func (h *Handler) fillClick(w *work, query []byte, now int64) {
 	w.clickID, w.parameter = w.clickID[:0], ""
 	ev := &w.event
 	*ev = click.Event{
-		Time: now, IP: visitorIP(w.conn, w.facts, h.cfg.Trusted), Prefetch: w.prefetch,
+		Time: now, IP: h.visitorIP(w.conn, &w.facts), Prefetch: w.prefetch,
 		UserAgent:      view(w.agent[:min(len(w.agent), click.MaxUserAgent)]),
 		Referer:        view(w.referer[:min(len(w.referer), click.MaxReferer)]),
 		AcceptLanguage: view(w.language[:min(len(w.language), click.MaxAcceptLanguage)]),

@@ -76,6 +76,9 @@ const previewText = `{{define "tags"}}
 {{end}}{{if .Image}}<meta property="og:image" content="{{.Image}}"><meta name="twitter:image" content="{{.Image}}">
 {{end}}{{end}}{{template "top" .}}{{if .Text}}<p>{{.Text}}</p>{{end}}<p><a href="{{.URL}}">{{.URL}}</a></p>{{template "end" .}}`
 
+const openText = `{{template "top" .}}<p>The password is right. This link opens an application:</p>
+<p><a href="{{.Open}}">{{.Open}}</a></p>{{template "end" .}}`
+
 // page holds the values of a template.
 type page struct {
 	Brand   Brand
@@ -85,6 +88,8 @@ type page struct {
 
 	Action template.URL // target of the form
 	Wrong  bool
+
+	Open template.URL // destination of a link that opens an application
 
 	URL, Image, Card string // values of the preview
 
@@ -99,7 +104,7 @@ type page struct {
 type pages struct {
 	brand                 Brand
 	notice, form, preview *template.Template
-	report, look          *template.Template
+	report, look, open    *template.Template
 	policy                []byte // the content security policy of all pages except the forms
 	formPolicy            []byte
 	reportPolicy          []byte
@@ -122,7 +127,7 @@ func newPages(b Brand) (*pages, error) {
 	}
 	return &pages{
 		brand: b, notice: parse(noticeText), form: parse(formText), preview: parse(previewText), report: parse(reportText),
-		look:   parse(lookText),
+		look: parse(lookText), open: parse(openText),
 		policy: []byte(policy + "; form-action 'none'"),
 		// Browsers also apply form-action to redirects after a form. A correct password redirects to any host, so the
 		// policy of the form cannot be limited to this host.
@@ -152,6 +157,16 @@ func (p *pages) formPage(path, query, title string, wrong bool) []byte {
 	// The action starts with a slash and a slug, so it cannot name another scheme or host. The template still escapes
 	// characters in the query that could end the attribute.
 	return p.render(p.form, page{Heading: title, Action: template.URL(action), Wrong: wrong})
+}
+
+// openPage renders the page of a visitor who has entered the right password of a link with another scheme than http and https: the policy
+// of the form does not let browsers follow a redirect there. It returns nil if the destination must not be offered.
+func (p *pages) openPage(destination string) []byte {
+	if link.IsNever(destination) {
+		return nil // the control plane stores no such destination
+	}
+	// The template would refuse all schemes that it does not know. It still escapes what could end the attribute.
+	return p.render(p.open, page{Heading: "Open the link", Open: template.URL(destination)})
 }
 
 // previewPage renders the page of a link with a preview for social crawlers.

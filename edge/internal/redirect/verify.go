@@ -156,7 +156,7 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 	w := h.pool.Get().(*work)
 	defer h.pool.Put(w)
 	r := &plan.Record
-	w.of(ctx, len(h.cfg.Trusted) > 0)
+	w.of(ctx, h.proxies)
 	h.fillClick(w, t.query, h.now(ctx).UnixMilli())
 	h.prepareVisitor(w)
 	d := h.choose(w, e, t)
@@ -186,6 +186,14 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 	}
 	w.sendCookie(ctx)
 	location := w.locate(d.Target, r.UTM, t.query)
+	if pages := h.pagesOf(t); fromForm && !link.IsWeb(d.Target) {
+		if body := pages.openPage(string(location)); body != nil {
+			h.page(ctx, body, pages.policy)
+			return
+		}
+		h.refuse(ctx, fasthttp.StatusNotFound)
+		return
+	}
 	if fromForm {
 		seeOther(ctx, location)
 		return

@@ -49,7 +49,7 @@ func (v *visits) Answer(c net.Conn, requests, out []byte, last bool) (answer []b
 		return nil, 0, false
 	}
 	foreseen := h.deps.Table.Foresee(t.slug)
-	size, closes := w.parse(header, len(h.cfg.Trusted) > 0)
+	size, closes := w.parse(header, h.proxies)
 	if size == 0 {
 		return nil, 0, false
 	}

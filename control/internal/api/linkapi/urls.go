@@ -57,12 +57,14 @@ type URL struct {
 	DeletedByEmail    *string      `json:"deletedByEmail,omitempty" doc:"Like deletedByName."`
 	CreatedByName     *string      `json:"createdByName,omitempty" doc:"Name of the owner. Members of a team and an ADMIN see it, on links of other users."`
 	CreatedByEmail    *string      `json:"createdByEmail,omitempty" doc:"Like createdByName."`
+
+	ClickBaseline *kit.ClickBaseline `json:"clickBaseline" doc:"Clicks that another service counted before the link moved here. clickCount and reports do not contain them."`
 }
 
 func (s *server) urlOf(l store.Link) URL {
 	out := URL{
 		ID: l.ID, Slug: l.Slug, Domain: s.Links.Host(&l), ShortURL: s.Links.ShortURL(&l), OriginalURL: l.OriginalURL, UserID: l.UserID,
-		Status: l.Status(store.Now()), ClickCount: l.ClickCount, HasPassword: l.PasswordHash != "",
+		Status: l.Status(store.Now()), ClickCount: l.ClickCount, ClickBaseline: kit.BaselineOf(&l), HasPassword: l.PasswordHash != "",
 		StartsAt: kit.Instant(l.StartsAt), ExpiresAt: kit.Instant(l.ExpiresAt), RedirectCode: links.RedirectCode(&l),
 		TrackConversions: l.TrackConversions, Stickiness: l.Stickiness.String(), ForwardPath: l.ForwardPath, SuspendedReason: kit.Text(l.SuspendReason),
 		IsABTesting: l.ABTesting, IsAbTest: l.ABTesting, IsSmartRouting: l.SmartRouting,
@@ -174,7 +176,7 @@ func (f *URLFields) texts() map[string]*kit.Opt[string] {
 }
 
 type createURL struct {
-	OriginalURL kit.Opt[string] `json:"originalUrl" required:"true" doc:"An absolute http or https address of at most 2,048 bytes. A non-ASCII host is stored in its IDNA form (xn--…), other non-ASCII characters percent-encoded."`
+	OriginalURL kit.Opt[string] `json:"originalUrl" required:"true" doc:"An absolute http or https address of at most 2,048 bytes, or what the settings MAX_DESTINATION_BYTES and ALLOWED_SCHEMES of the installation allow. A non-ASCII host is stored in its IDNA form (xn--…), other non-ASCII characters percent-encoded."`
 	CustomSlug  kit.Opt[string] `json:"customSlug,omitempty" doc:"3 to 50 letters, digits, hyphens or underscores; generated if left out."`
 	Domain      kit.Opt[string] `json:"domain,omitempty" doc:"A domain of the workspace; if left out, the workspace's default domain. null or an empty string stands for the default domain of the service." example:"go.acme.com"`
 	URLFields

@@ -22,6 +22,8 @@ var sentences = []struct {
 		"must hold at most %d tags"}},
 	{"CONTROL", []string{"must not contain control characters"}},
 	{"ADDRESS", []string{"must be an http or https address", "must be an absolute URL such as https://example.com/hook"}},
+	{"SCHEMES", []string{"must be an address with one of these schemes: %s"}},
+	{"OWN_LINK", []string{"must not be one of this service's own short links"}},
 	{"HTTPS", []string{"must begin with https://"}},
 	{"CREDENTIALS", []string{"must not contain a user name or password"}},
 	{"PRIVATE", []string{"must not resolve to a private, local or otherwise special address",

@@ -66,6 +66,22 @@ export const saidvalues = {
     ja: 'http または https のアドレスが必要です',
     ar: 'يجب أن يكون عنوان http أو https',
   },
+  'said.SCHEMES': {
+    en: 'must begin with one of: {0}',
+    de: 'muss mit einem hiervon beginnen: {0}',
+    fr: 'doit commencer par l’un de : {0}',
+    es: 'debe empezar por uno de: {0}',
+    ja: '次のいずれかで始まる必要があります: {0}',
+    ar: 'يجب أن يبدأ بأحد: {0}',
+  },
+  'said.OWN_LINK': {
+    en: 'must not be a short link of this service',
+    de: 'darf kein Kurzlink dieses Dienstes sein',
+    fr: 'ne doit pas être un lien court de ce service',
+    es: 'no puede ser un enlace corto de este servicio',
+    ja: 'このサービスの短縮リンクは指定できません',
+    ar: 'يجب ألا يكون رابطًا قصيرًا من هذه الخدمة',
+  },
   'said.HTTPS': {
     en: 'must begin with https://',
     de: 'muss mit https:// beginnen',
