@@ -187,7 +187,8 @@ func (s *site) item(r *rand.Rand, n int, names, hosts []string) links.Item {
 	expires, starts := pick(r, []int64{0, store.Now() + 1e9}), pick(r, []int64{0, store.Now() - 1e9})
 	some := []string{pick(r, names), pick(r, names)}
 	item := links.Item{Creation: links.Creation{CustomSlug: fmt.Sprintf("slug-%d", n), Domain: &host, Input: links.Input{OriginalURL: &address,
-		Status: &status, Stickiness: &sticky, RedirectCode: &code, MaxClicks: &limit, TrackConversions: &track, ExpiresAt: &expires,
+		Status: &status, Stickiness: &sticky, RedirectCode: &code, MaxClicks: &limit, TrackConversions: &track,
+		ForwardPath: &track, ExpiresAt: &expires,
 		StartsAt: &starts, Tags: &some, Texts: map[string]string{"title": pick(r, texts), "notes": pick(r, texts), "utmSource": pick(r, texts),
 			"utmId": "x", "ogTitle": pick(r, texts), "expiredUrl": "https://example.com/over"}}}}
 	if n%3 == 0 {
