@@ -70,7 +70,7 @@ function Slugs({ fields, set, saving }: PartProps) {
         name="slugs"
         value={fields.slugs}
         options={(['basic', 'extended'] as const).map((form) => [form, t(`domain.slugForm.${form}`)] as const)}
-        onValue={(value) => set({ slugs: value as Fields['slugs'] })}
+        onValue={(value) => set({ slugs: value })}
         problem={saving.problem('slugs')}
       />
       <Select
