@@ -7,10 +7,11 @@ import (
 	"testing"
 )
 
-// link creates a link on a domain and returns the answer.
+// linkAt creates a link on a domain and returns the answer.
 func (w *world) linkAt(domain, slug string) *reply {
 	w.t.Helper()
-	return w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/","customSlug":%q,"domain":%q}`, slug, domain), as(w.ann))
+	return w.do("POST", "/api/urls",
+		fmt.Sprintf(`{"originalUrl":"https://example.com/","customSlug":%q,"domain":%q}`, slug, domain), as(w.ann))
 }
 
 func TestSlugs_of_a_domain(t *testing.T) {

@@ -108,8 +108,8 @@ func (c Conn) WorkspaceRow(ctx context.Context, userID string, num uint64) (Work
 
 // UpdateWorkspace writes name, slug, HidesPreviews and the time of the update. A slug in use violates the unique constraint on slug.
 func (tx *Tx) UpdateWorkspace(ctx context.Context, w *Workspace) error {
-	return tx.Do(ctx, `UPDATE workspaces SET name = ?, slug = ?, updated_at = ?, hides_previews = ? WHERE num = ?`, w.Name, w.Slug, w.UpdatedAt,
-		w.HidesPreviews, w.Num)
+	return tx.Do(ctx, `UPDATE workspaces SET name = ?, slug = ?, updated_at = ?, hides_previews = ? WHERE num = ?`, w.Name, w.Slug,
+		w.UpdatedAt, w.HidesPreviews, w.Num)
 }
 
 // InsertWorkspace adds a workspace for a team, with a number of its own and one OWNER. A slug in use violates the unique

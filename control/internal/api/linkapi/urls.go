@@ -66,8 +66,9 @@ func (s *server) urlOf(l store.Link) URL {
 		ID: l.ID, Slug: l.Slug, Domain: s.Links.Host(&l), ShortURL: s.Links.ShortURL(&l), OriginalURL: l.OriginalURL, UserID: l.UserID,
 		Status: l.Status(store.Now()), ClickCount: l.ClickCount, ClickBaseline: kit.BaselineOf(&l), HasPassword: l.PasswordHash != "",
 		StartsAt: kit.Instant(l.StartsAt), ExpiresAt: kit.Instant(l.ExpiresAt), RedirectCode: links.RedirectCode(&l),
-		TrackConversions: l.TrackConversions, Stickiness: l.Stickiness.String(), ForwardPath: l.ForwardPath, SuspendedReason: kit.Text(l.SuspendReason),
-		IsABTesting: l.ABTesting, IsAbTest: l.ABTesting, IsSmartRouting: l.SmartRouting,
+		TrackConversions: l.TrackConversions, Stickiness: l.Stickiness.String(), ForwardPath: l.ForwardPath,
+		SuspendedReason: kit.Text(l.SuspendReason),
+		IsABTesting:     l.ABTesting, IsAbTest: l.ABTesting, IsSmartRouting: l.SmartRouting,
 		Tags:       append([]string{}, l.Tags...),
 		OGImageURL: kit.Text(s.Links.ImageURL(l.OGImage)), CreatedAt: kit.Time(l.CreatedAt), UpdatedAt: kit.Time(l.UpdatedAt),
 	}
