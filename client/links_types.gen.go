@@ -86,6 +86,8 @@ type Link struct {
 	TrackConversions bool `json:"trackConversions"`
 	// Whether a visitor keeps the variant of an A/B test.
 	Stickiness Stickiness `json:"stickiness"`
+	// Whether /slug/a/b leads to the destination with /a/b.
+	ForwardPath bool `json:"forwardPath"`
 	// Your own key for the link, unique in the workspace.
 	ExternalID        *string `json:"externalId"`
 	UTMSource         *string `json:"utmSource"`
@@ -165,9 +167,11 @@ type CreateLink struct {
 	// When the link stops working.
 	ExpiresAt Optional[time.Time] `json:"expiresAt,omitzero"`
 	// Your own key for the link; at most 255 characters.
-	ExternalID     Optional[string] `json:"externalId,omitzero"`
-	IsABTesting    Optional[bool]   `json:"isABTesting,omitzero"`
-	IsSmartRouting Optional[bool]   `json:"isSmartRouting,omitzero"`
+	ExternalID Optional[string] `json:"externalId,omitzero"`
+	// Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b.
+	ForwardPath    Optional[bool] `json:"forwardPath,omitzero"`
+	IsABTesting    Optional[bool] `json:"isABTesting,omitzero"`
+	IsSmartRouting Optional[bool] `json:"isSmartRouting,omitzero"`
 	// Clicks by people after which the link stops working.
 	MaxClicks Optional[int] `json:"maxClicks,omitzero"`
 	// For owners only; at most 2,000 characters.
@@ -246,6 +250,7 @@ type CreateManyLink struct {
 	ExpiredURL     Optional[string]    `json:"expiredUrl,omitzero"`
 	ExpiresAt      Optional[time.Time] `json:"expiresAt,omitzero"`
 	ExternalID     Optional[string]    `json:"externalId,omitzero"`
+	ForwardPath    Optional[bool]      `json:"forwardPath,omitzero"`
 	IsABTesting    Optional[bool]      `json:"isABTesting,omitzero"`
 	IsSmartRouting Optional[bool]      `json:"isSmartRouting,omitzero"`
 	MaxClicks      Optional[int]       `json:"maxClicks,omitzero"`
@@ -317,10 +322,11 @@ type UpsertLink struct {
 	DefaultURL Optional[string] `json:"defaultUrl,omitzero"`
 	// The domain of customSlug; if left out, the workspace's default domain. null or an empty string stands for the
 	// default domain of the service. The domain of a link cannot be changed.
-	Domain     Optional[string]    `json:"domain,omitzero"`
-	ExpiredURL Optional[string]    `json:"expiredUrl,omitzero"`
-	ExpiresAt  Optional[time.Time] `json:"expiresAt,omitzero"`
-	ExternalID Optional[string]    `json:"externalId,omitzero"`
+	Domain      Optional[string]    `json:"domain,omitzero"`
+	ExpiredURL  Optional[string]    `json:"expiredUrl,omitzero"`
+	ExpiresAt   Optional[time.Time] `json:"expiresAt,omitzero"`
+	ExternalID  Optional[string]    `json:"externalId,omitzero"`
+	ForwardPath Optional[bool]      `json:"forwardPath,omitzero"`
 	// The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is
 	// refused with 412.
 	IfMatch Optional[string] `json:"ifMatch,omitzero"`

@@ -42,6 +42,7 @@ type PutLink struct {
 	ExpiredURL     Optional[string]    `json:"expiredUrl,omitzero"`
 	ExpiresAt      Optional[time.Time] `json:"expiresAt,omitzero"`
 	ExternalID     Optional[string]    `json:"externalId,omitzero"`
+	ForwardPath    Optional[bool]      `json:"forwardPath,omitzero"`
 	IsABTesting    Optional[bool]      `json:"isABTesting,omitzero"`
 	IsSmartRouting Optional[bool]      `json:"isSmartRouting,omitzero"`
 	MaxClicks      Optional[int]       `json:"maxClicks,omitzero"`
@@ -114,6 +115,7 @@ type NewLinkDraft struct {
 	ExpiredURL     Optional[string]    `json:"expiredUrl,omitzero"`
 	ExpiresAt      Optional[time.Time] `json:"expiresAt,omitzero"`
 	ExternalID     Optional[string]    `json:"externalId,omitzero"`
+	ForwardPath    Optional[bool]      `json:"forwardPath,omitzero"`
 	IsABTesting    Optional[bool]      `json:"isABTesting,omitzero"`
 	IsSmartRouting Optional[bool]      `json:"isSmartRouting,omitzero"`
 	MaxClicks      Optional[int]       `json:"maxClicks,omitzero"`
@@ -349,6 +351,7 @@ type UpdateLink struct {
 	ExpiredURL        Optional[string]      `json:"expiredUrl,omitzero"`
 	ExpiresAt         Optional[time.Time]   `json:"expiresAt,omitzero"`
 	ExternalID        Optional[string]      `json:"externalId,omitzero"`
+	ForwardPath       Optional[bool]        `json:"forwardPath,omitzero"`
 	IsABTesting       Optional[bool]        `json:"isABTesting,omitzero"`
 	IsSmartRouting    Optional[bool]        `json:"isSmartRouting,omitzero"`
 	MaxClicks         Optional[int]         `json:"maxClicks,omitzero"`
@@ -411,6 +414,7 @@ type LinkDraft struct {
 	ExpiredURL        Optional[string]         `json:"expiredUrl,omitzero"`
 	ExpiresAt         Optional[time.Time]      `json:"expiresAt,omitzero"`
 	ExternalID        Optional[string]         `json:"externalId,omitzero"`
+	ForwardPath       Optional[bool]           `json:"forwardPath,omitzero"`
 	IsABTesting       Optional[bool]           `json:"isABTesting,omitzero"`
 	IsSmartRouting    Optional[bool]           `json:"isSmartRouting,omitzero"`
 	MaxClicks         Optional[int]            `json:"maxClicks,omitzero"`

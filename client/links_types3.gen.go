@@ -273,6 +273,10 @@ const (
 	CodeHost                Code = "HOST"
 	CodeReserved            Code = "RESERVED"
 	CodeSlug                Code = "SLUG"
+	CodeSlugOfHost          Code = "SLUG_OF_HOST"
+	CodeSlugForm            Code = "SLUG_FORM"
+	CodeSlugLength          Code = "SLUG_LENGTH"
+	CodeCaseMeets           Code = "CASE_MEETS"
 	CodeWorkspaceSlug       Code = "WORKSPACE_SLUG"
 	CodeTaken               Code = "TAKEN"
 	CodeFuture              Code = "FUTURE"
@@ -436,17 +440,4 @@ const (
 	LinkSortSlug       LinkSort = "slug"
 	LinkSortTitle      LinkSort = "title"
 	LinkSortUpdatedAt  LinkSort = "updatedAt"
-)
-
-// LinkStatus is one of the constants below. A later release of the server may know more.
-type LinkStatus string
-
-const (
-	LinkStatusActive    LinkStatus = "ACTIVE"
-	LinkStatusInactive  LinkStatus = "INACTIVE"
-	LinkStatusExpired   LinkStatus = "EXPIRED"
-	LinkStatusScheduled LinkStatus = "SCHEDULED"
-	LinkStatusExhausted LinkStatus = "EXHAUSTED"
-	LinkStatusSuspended LinkStatus = "SUSPENDED"
-	LinkStatusDeleted   LinkStatus = "DELETED"
 )

@@ -2,6 +2,19 @@
 
 package client
 
+// LinkStatus is one of the constants below. A later release of the server may know more.
+type LinkStatus string
+
+const (
+	LinkStatusActive    LinkStatus = "ACTIVE"
+	LinkStatusInactive  LinkStatus = "INACTIVE"
+	LinkStatusExpired   LinkStatus = "EXPIRED"
+	LinkStatusScheduled LinkStatus = "SCHEDULED"
+	LinkStatusExhausted LinkStatus = "EXHAUSTED"
+	LinkStatusSuspended LinkStatus = "SUSPENDED"
+	LinkStatusDeleted   LinkStatus = "DELETED"
+)
+
 // Outcome is one of the constants below. A later release of the server may know more.
 type Outcome string
 

@@ -1037,7 +1037,7 @@ export interface DomainsResource {
   get<F extends keyof Domain = keyof Domain>(id: string, options?: Fields<F> & RequestOptions): Call<Only<Domain, F>>;
   /**
    * Update the given fields of a domain. Changes the given fields: missing fields are kept, null or an empty string clears an
-   * address. The host name cannot be changed.
+   * address. The host name cannot be changed. `caseSensitive` = false is a conflict while slugs of the domain differ in case only.
    */
   update(id: string, body: DomainFields, options?: RequestOptions): Call<Domain>;
   /**
@@ -1329,7 +1329,9 @@ export interface SystemSettingsResource {
    * Set a system setting. Accepts any JSON value. `sso_enforce` = `{"enabled": true}` turns password sign-in off while an identity
    * provider is active. `require_2fa` = `{"enabled": true}` requires a second factor of everybody who signs in: a session of a user
    * without one reaches only the set-up (403 with `error` = `Second Factor Required` otherwise), while API keys keep working. You
-   * need a second factor yourself to turn it on. Both settings need a session.
+   * need a second factor yourself to turn it on. Both settings need a session. `base_slugs` = `{"caseSensitive": false, "slugs":
+   * "extended", "minSlugLength": 1}` sets the rules for slugs on the host of the service, as domains have them; 409 while slugs
+   * would meet.
    */
   put(key: string, body: PutSettingInBody, options?: RequestOptions): Call<Setting>;
 }

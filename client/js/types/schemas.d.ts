@@ -4026,6 +4026,8 @@ export interface UpdateWebhookRequest {
 export interface UpdateWorkspaceInBody {
   /** 1 to 100 characters. */
   name?: string;
+  /** Whether visitors of /slug+ see where links of the workspace lead; true unless it was changed. */
+  previews?: boolean;
   /** 3 to 40 lower-case letters, digits and hyphens; unique. */
   slug?: string;
 }
@@ -4438,6 +4440,8 @@ export interface Workspace {
   name: string;
   /** The user of a personal workspace; null for a team's. */
   ownerEmail: string | null;
+  /** Whether visitors of /slug+ see where links of the workspace lead. */
+  previews: boolean;
   /** The caller's role. Administrators of the system have the permissions of an OWNER everywhere. */
   role: 'OWNER' | 'ADMIN' | 'EDITOR' | 'VIEWER';
   slug: string;
