@@ -110,6 +110,8 @@ type Link struct {
 	Tags      []string  `json:"tags"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
+	// Clicks that another service counted before the link moved here. clickCount and reports do not contain them.
+	ClickBaseline *ClickBaseline `json:"clickBaseline"`
 	// Like createdByName.
 	CreatedByEmail *string `json:"createdByEmail,omitzero"`
 	// Name of the owner. Members of a team and an ADMIN see it, on links of other users.
@@ -126,6 +128,15 @@ type Link struct {
 	PurgeAt *time.Time `json:"purgeAt,omitzero"`
 	// The code of suspendedReason if it is a sentence of the service, with what belongs in it.
 	SuspendedWording *Wording `json:"suspendedWording,omitzero"`
+}
+
+type ClickBaseline struct {
+	// Clicks that the other service has counted.
+	Count int `json:"count"`
+	// When that service was asked. Clicks may have been counted here before that.
+	Until time.Time `json:"until"`
+	// Name of the service.
+	Source string `json:"source"`
 }
 
 type Wording struct {
@@ -295,6 +306,12 @@ type UpsertLinks struct {
 // UpsertLink has fields that are described at [CreateLink].
 type UpsertLink struct {
 	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`
+	// Clicks that another service has counted; null removes them. Reports show them apart from clicks that were
+	// counted here.
+	ClickBaseline Optional[CountedBefore] `json:"clickBaseline,omitzero"`
+	// When another service made the link; only for a new link, a link that exists keeps its date. With it, expiresAt
+	// may have passed.
+	CreatedAt Optional[time.Time] `json:"createdAt,omitzero"`
 	// Names the link if externalId does not. The slug of a link cannot be changed.
 	CustomSlug Optional[string] `json:"customSlug,omitzero"`
 	DefaultURL Optional[string] `json:"defaultUrl,omitzero"`
@@ -315,8 +332,10 @@ type UpsertLink struct {
 	OGImage        Optional[string] `json:"ogImage,omitzero"`
 	OGTitle        Optional[string] `json:"ogTitle,omitzero"`
 	// Required for a new link.
-	OriginalURL  Optional[string] `json:"originalUrl,omitzero"`
-	Password     Optional[string] `json:"password,omitzero"`
+	OriginalURL Optional[string] `json:"originalUrl,omitzero"`
+	Password    Optional[string] `json:"password,omitzero"`
+	// The bcrypt hash of the password, with a cost of at most 12, instead of password.
+	PasswordHash Optional[string] `json:"passwordHash,omitzero"`
 	RedirectCode Optional[int]    `json:"redirectCode,omitzero"`
 	// All routing rules; null or an empty list stands for none. Left out, they stay. A rule without an id stands for
 	// the saved rule of the same name.
@@ -338,6 +357,15 @@ type UpsertLink struct {
 	// All variants; null or an empty list stands for none. Left out, they stay. A variant without an id stands for the
 	// saved variant of the same name.
 	Variants Optional[[]DraftVariant] `json:"variants,omitzero"`
+}
+
+type CountedBefore struct {
+	// 0 or more.
+	Count int `json:"count"`
+	// When the other service was asked; at most an hour ahead.
+	Until time.Time `json:"until"`
+	// Name of the service; at most 60 characters.
+	Source string `json:"source"`
 }
 
 type DraftRule struct {
@@ -407,28 +435,4 @@ type PartChange struct {
 	Name string `json:"name"`
 	// Fields by name. All old values of a new part are null, and all new values of a removed one.
 	Changes map[string]Change `json:"changes"`
-}
-
-type ItemError struct {
-	// The HTTP status that a request with this item alone would get.
-	StatusCode int `json:"statusCode"`
-	// The problem in one sentence.
-	Message string `json:"message"`
-	// The name of the status.
-	Error string `json:"error"`
-	// All problems of the item.
-	Errors []FieldProblem `json:"errors"`
-	// The code of the message. Messages without one are in English only.
-	Code *Code `json:"code,omitzero"`
-	// What belongs in the sentence of the code, in the order of the English message.
-	Values []string `json:"values,omitzero"`
-}
-
-type FieldProblem struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
-	// The code of the message. Messages without one are in English only.
-	Code *Code `json:"code,omitzero"`
-	// What belongs in the sentence of the code, in the order of the English message.
-	Values []string `json:"values,omitzero"`
 }

@@ -30,7 +30,7 @@ func withLinks(w *world, c *api.Config, deps *api.Deps) {
 	deps.Routing = routing.New(policy, w.store)
 }
 
-var urlNames = []string{"id", "slug", "domain", "shortUrl", "originalUrl", "title", "userId", "workspaceId", "status", "clickCount",
+var urlNames = []string{"id", "slug", "domain", "shortUrl", "originalUrl", "title", "userId", "workspaceId", "status", "clickCount", "clickBaseline",
 	"hasPassword", "expiresAt",
 	"startsAt", "expiredUrl", "maxClicks", "redirectCode", "externalId", "suspendedReason", "tags",
 	"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "isABTesting", "isAbTest",

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/archive"
 	"github.com/shortline/shortline/control/internal/certs"
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/traced"
@@ -276,6 +277,8 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	if err := p.watch(); err != nil {
 		return nil, err
 	}
+	use.Archives = archive.New(archive.Config{Dir: p.cfg.DataDir, Logger: log}, st, clicks, archive.Uses{Links: use.Links, Routing: use.Routing,
+		Bundles: use.Bundles, Tags: use.Tags, UTMTemplates: use.UTMTemplates, Domains: use.Domains, Webhooks: use.Webhooks})
 	use.Conversions = convert.New(convert.Config{Queue: cfg.send, Secrets: p.cfg.EncryptionKey.Keys(), Window: p.cfg.ConversionWindow,
 		Logger: log}, st, clicks)
 	cfg.feed.Logger = log
@@ -304,7 +307,8 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 func (p *parts) configure(c *api.Config) (err error) {
 	c.BaseURL, c.ConsoleURL, c.CORSOrigins, c.TrustedProxies = p.cfg.BaseURL, p.cfg.ConsoleURL, p.cfg.CORSOrigin, p.cfg.trusted()
 	c.ClientIPHeader = p.cfg.clientIPHeader()
-	c.Limits, c.KeysAdminister, c.Version = p.cfg.Limits, p.cfg.KeysAdminister, ops.Version
+	c.Limits, c.KeysAdminister, c.WithoutMCP, c.Version = p.cfg.Limits, p.cfg.KeysAdminister, !p.cfg.MCP, ops.Version
+	c.LookUpTimeout = p.cfg.LookUpTimeout
 	c.Logger, c.Registry, c.Traces, c.Computing = p.deps.Logger, p.deps.Registry, p.traces, p.compute
 	if c.Confirmations, err = seal.New("confirmation", p.cfg.EncryptionKey.Keys()...); err != nil {
 		return err

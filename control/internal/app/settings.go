@@ -68,6 +68,10 @@ type Settings struct {
 
 	KeysAdminister bool `env:"API_KEYS_ADMINISTER" envDefault:"true" help:"allow API keys to create API keys, and administrators' API keys to change users and identity providers; false: these need a session, which a stolen key cannot open"`
 
+	LookUpTimeout time.Duration `env:"LOOKUP_TIMEOUT" envDefault:"1500ms" help:"how long an API request waits for the database to tell who sends it; after that it is answered with 503. Raise it for a database that is slow or far away"`
+
+	MCP bool `env:"MCP_SERVER" envDefault:"true" help:"answer assistants at /mcp; false: 404. Keys work in the API as before"`
+
 	SignUp string `env:"SIGN_UP" envDefault:"invited" help:"invited: an invitation to a workspace makes the account of an unknown address; closed: only administrators and single sign-on make accounts"`
 
 	MaxAPIKeys    int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"limit of API keys per user, in all workspaces together"`
@@ -165,6 +169,9 @@ func (s *Settings) Validate() error {
 	}
 	if s.MaxWorkspaces < 0 {
 		problems = append(problems, errors.New("MAX_WORKSPACES_PER_USER: must not be negative"))
+	}
+	if s.LookUpTimeout < 100*time.Millisecond {
+		problems = append(problems, errors.New("LOOKUP_TIMEOUT: must be at least 100ms"))
 	}
 	if s.TrashDays < 0 || s.TrashDays > maxTrashDays {
 		problems = append(problems, fmt.Errorf("TRASH_DAYS: must be 0 to %d", maxTrashDays))

@@ -49,6 +49,8 @@ type Config struct {
 	// KeysAdminister allows API keys to create API keys, and API keys of administrators to change users and identity
 	// providers. With these rights the thief of a key can keep access after the key was deleted.
 	KeysAdminister bool
+	// WithoutMCP leaves out /mcp.
+	WithoutMCP bool
 	// TrustedProxies are the networks of proxies whose X-Forwarded-For header is trusted.
 	TrustedProxies []netip.Prefix
 	// ClientIPHeader is the header in which they say where a client comes from.

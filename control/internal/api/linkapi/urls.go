@@ -56,12 +56,14 @@ type URL struct {
 	DeletedByEmail    *string      `json:"deletedByEmail,omitempty" doc:"Like deletedByName."`
 	CreatedByName     *string      `json:"createdByName,omitempty" doc:"Name of the owner. Members of a team and an ADMIN see it, on links of other users."`
 	CreatedByEmail    *string      `json:"createdByEmail,omitempty" doc:"Like createdByName."`
+
+	ClickBaseline *kit.ClickBaseline `json:"clickBaseline" doc:"Clicks that another service counted before the link moved here. clickCount and reports do not contain them."`
 }
 
 func (s *server) urlOf(l store.Link) URL {
 	out := URL{
 		ID: l.ID, Slug: l.Slug, Domain: s.Links.Host(&l), ShortURL: s.Links.ShortURL(&l), OriginalURL: l.OriginalURL, UserID: l.UserID,
-		Status: l.Status(store.Now()), ClickCount: l.ClickCount, HasPassword: l.PasswordHash != "",
+		Status: l.Status(store.Now()), ClickCount: l.ClickCount, ClickBaseline: kit.BaselineOf(&l), HasPassword: l.PasswordHash != "",
 		StartsAt: kit.Instant(l.StartsAt), ExpiresAt: kit.Instant(l.ExpiresAt), RedirectCode: links.RedirectCode(&l),
 		TrackConversions: l.TrackConversions, Stickiness: l.Stickiness.String(), SuspendedReason: kit.Text(l.SuspendReason),
 		IsABTesting: l.ABTesting, IsAbTest: l.ABTesting, IsSmartRouting: l.SmartRouting,

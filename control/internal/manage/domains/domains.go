@@ -88,6 +88,19 @@ type Input struct {
 	HSTS                             *int64
 	BrandName, BrandLogo             *string
 	Default                          *bool
+	// Past is what a new domain brings along from another installation.
+	Past store.Past
+}
+
+// Check returns the problems that a new domain would have, other than that its name is taken.
+func (s *Service) Check(typed string, in Input) error {
+	var v problem.Fields
+	name, err := hostname.Parse(typed, s.cfg.Names)
+	if err != nil {
+		v.Add("hostname", "%s", err)
+	}
+	s.applyInput(&in, &store.Domain{Hostname: name.ASCII}, &v)
+	return v.Err()
 }
 
 // applyInput writes the input to a domain and adds its problems to v.
@@ -175,6 +188,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, typed string, in
 			auth.NewToken()[:32],
 		CreatedAt: now, UpdatedAt: now,
 	}
+	in.Past.Apply(&d.ID, &d.CreatedAt, &d.UpdatedAt)
 	s.applyInput(&in, &d, &v)
 	if err := v.Err(); err != nil {
 		return store.Domain{}, err

@@ -48,6 +48,8 @@ type Creation struct {
 	Domain *string
 	// Problems are what could not be read. CreateMany does not create such a link.
 	Problems problem.Fields
+	// Past is what the link brings along from another installation. Such a link may have expired.
+	Past store.Past
 }
 
 const (
