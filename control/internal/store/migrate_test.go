@@ -94,6 +94,8 @@ func age(t *testing.T, db *sql.DB) {
 		`ALTER TABLE urls DROP COLUMN baseline_until`,
 		`ALTER TABLE urls DROP COLUMN baseline_source`,
 		`ALTER TABLE oidc_providers DROP COLUMN trust_email`,
+		`DROP TABLE link_edit_links`,
+		`DROP TABLE link_edits`,
 		`DELETE FROM goose_db_version WHERE version_id > 51`,
 		`UPDATE goose_db_version SET version_id = 50 WHERE version_id = 51`,
 	} {

@@ -20,6 +20,7 @@ var urlResource = kit.Resource{
 	Read: kit.Needs(auth.Viewer, auth.LinksRead), Change: kit.Needs(auth.Editor, auth.LinksWrite),
 	Values: map[string][]any{
 		"linkSwitch":    kit.Enum(store.StatusActive, store.StatusInactive),
+		"urlEditStatus": kit.Enum(store.EditStatuses...),
 		"anyLinkStatus": kit.Enum(append(slices.Clone(store.LinkStatuses), links.StatusDeleted)...),
 		"redirectCode":  kit.Enum(links.RedirectCodes...),
 		"stickiness":    kit.Enum(link.Stickinesses()...),
