@@ -168,6 +168,12 @@ update PUT /api/tags/{id} b
 urls
 siteIcon GET /api/pages/icon
 previewPage GET /api/pages/preview
+listEdits GET /api/url-edits p
+startEdit POST /api/url-edits bi
+previewEdit POST /api/url-edits/dry-run bi
+getEdit GET /api/url-edits/{id}
+listEditProblems GET /api/url-edits/{id}/problems p
+undoEdit POST /api/url-edits/{id}/undo i
 list GET /api/urls p
 create POST /api/urls bi
 bulkDelete DELETE /api/urls/bulk b

@@ -3,25 +3,26 @@ import type {
   APIKey, APIKeyList, AbuseForm, AbuseFormSent, AbuseReport, AcceptInvitationInBody, AcceptedInvitation, AddManyToBundleRequest,
   AddToBundleRequest, ApprovePairingInBody, ArchiveReport, AuditLogs, BeginPairingInBody, BeginPasskeyRequest, Bots, BrowserConversion,
   BulkCreateURLsRequest, BulkCreated, BulkDeleteURLsRequest, BulkDeleted, BulkUpdate, BulkUpdated, Bundle, BundleStats, Change,
-  ChangePasswordInBody, ConversionItem, ConversionItems, ConversionSettings, ConversionsSent, CreateBundle, CreateDomain,
+  ChangePasswordInBody, ConversionItem, ConversionItems, ConversionSettings, ConversionsSent, Counts, CreateBundle, CreateDomain,
   CreateInvitationInBody, CreateKeyInBody, CreateOIDCProviderRequest, CreateRule, CreateTag, CreateTemplate, CreateURL, CreateUserInBody,
   CreateVariant, CreateView, CreateWebhookRequest, CreateWorkspaceInBody, DayFigures, DisableTOTPInBody, Domain, DomainFields,
-  DuplicateURLRequest, EdgeList, EnableTOTPInBody, EraseInBody, Erasure, Experiment, ExplainInBody, ExplainNewInBody, Explanation,
-  FinishPasskeyLoginRequest, FinishPasskeyRequest, ForgotPasswordInBody, Freshness, Groups, Heatmap, ImageUploaded, Import, ImportPlan,
-  ImportPreview, LinkInfo, LinkOpened, LinkPassword, LinkReport, ListAbuseReport, ListBundle, ListConversion, ListDomain,
-  ListExperimentWeights, ListGoal, ListImport, ListImportProblem, ListInvitation, ListMember, ListMissingSlug, ListPasskey, ListSession,
-  ListTag, ListURLChange, ListUTMTemplate, ListUser, ListView, ListWebhook, ListWorkspace, Login, LoginInBody, Member, Message,
-  MoveInBundleRequest, Named, NewAPIKey, NewInvitation, NewWebhook, OIDCAccount, OIDCProvider, Overview, PagePreview, Pairing, Passkey,
-  PasskeyCreation, PasskeyRequest, PromoteVariantRequest, PutConversionSettings, PutExperimentRequest, PutSettingInBody, PutURL,
-  RecentClicks, RedeemPairingInBody, RedeemedPairing, RefusePairingInBody, RenamePasskeyRequest, Replay, ReplayInBody, Report,
-  ResetForgottenInBody, ResetPasswordInBody, ResolveReportInBody, RestoreURLRequest, RevokeOwnKeyInBody, RollBackURLRequest,
-  RotateKeyInBody, RotateWebhookSecretRequest, Routing, RoutingRule, RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate,
-  SSOProvider, SetMemberRoleInBody, SetNameInBody, SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting, SignInMethods,
-  SlugAvailability, Summary, SuspendDomainRequest, SuspendInBody, Tag, Test, Tests, TopURL, TransferURLsRequest, Trends,
-  TurnOffTOTPInBody, TwoFactorEnabled, TwoFactorSetup, URL, URLList, URLStats, URLsTransferred, UTMFieldValues, UTMTemplate, UpdateBundle,
-  UpdateMeInBody, UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest, UpdateRule, UpdateTag, UpdateTemplate, UpdateURL,
-  UpdateVariant, UpdateView, UpdateWebhookRequest, UpdateWorkspaceInBody, UploadCertificate, UpsertURLsRequest, UpsertedURLs, User,
-  Variant, Variants, View, WaitingProgram, Webhook, WebhookLog, WebhookLogList, WebhookRepeat, WebhookTest, Workspace, WebhookEventName,
+  DuplicateURLRequest, EdgeList, EditURLs, EnableTOTPInBody, EraseInBody, Erasure, Experiment, ExplainInBody, ExplainNewInBody,
+  Explanation, FinishPasskeyLoginRequest, FinishPasskeyRequest, ForgotPasswordInBody, Freshness, Groups, Heatmap, ImageUploaded, Import,
+  ImportPlan, ImportPreview, LinkInfo, LinkOpened, LinkPassword, LinkReport, ListAbuseReport, ListBundle, ListConversion, ListDomain,
+  ListEditProblem, ListExperimentWeights, ListGoal, ListImport, ListImportProblem, ListInvitation, ListMember, ListMissingSlug,
+  ListPasskey, ListSession, ListTag, ListURLChange, ListURLEdit, ListUTMTemplate, ListUser, ListView, ListWebhook, ListWorkspace, Login,
+  LoginInBody, Member, Message, MoveInBundleRequest, Named, NewAPIKey, NewInvitation, NewWebhook, OIDCAccount, OIDCProvider, Overview,
+  PagePreview, Pairing, Passkey, PasskeyCreation, PasskeyRequest, PromoteVariantRequest, PutConversionSettings, PutExperimentRequest,
+  PutSettingInBody, PutURL, RecentClicks, RedeemPairingInBody, RedeemedPairing, RefusePairingInBody, RenamePasskeyRequest, Replay,
+  ReplayInBody, Report, ResetForgottenInBody, ResetPasswordInBody, ResolveReportInBody, RestoreURLRequest, RevokeOwnKeyInBody,
+  RollBackURLRequest, RotateKeyInBody, RotateWebhookSecretRequest, Routing, RoutingRule, RoutingRules, RoutingSettings, RoutingTemplates,
+  RuleFromTemplate, SSOProvider, SetMemberRoleInBody, SetNameInBody, SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting,
+  SignInMethods, SlugAvailability, Summary, SuspendDomainRequest, SuspendInBody, Tag, Test, Tests, TopURL, TransferURLsRequest, Trends,
+  TurnOffTOTPInBody, TwoFactorEnabled, TwoFactorSetup, URL, URLEdit, URLEditPreview, URLList, URLStats, URLsTransferred, UTMFieldValues,
+  UTMTemplate, UpdateBundle, UpdateMeInBody, UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest, UpdateRule, UpdateTag,
+  UpdateTemplate, UpdateURL, UpdateVariant, UpdateView, UpdateWebhookRequest, UpdateWorkspaceInBody, UploadCertificate, UpsertURLsRequest,
+  UpsertedURLs, User, Variant, Variants, View, WaitingProgram, Webhook, WebhookLog, WebhookLogList, WebhookRepeat, WebhookTest, Workspace,
+  WebhookEventName,
 } from './schemas.js';
 import type {
   Call, Fields, FileBody, Idempotent, IfMatch, IfNoneMatch, List, LiveOptions, LiveStream, NotModified, Only, Redirect, RequestOptions, Time,
@@ -535,6 +536,12 @@ export interface SiteIconQuery {
 export interface PreviewPageQuery {
   /** An http or https address. */
   url: string;
+}
+
+export interface ListURLEditsQuery extends Paging {
+}
+
+export interface ListURLEditProblemsQuery extends Paging {
 }
 
 export interface ListURLsQuery extends Paging {
@@ -1366,6 +1373,31 @@ export interface UrlsResource {
    * page that cannot be read, and `problem` says why. It takes at most five seconds. Private addresses are not fetched.
    */
   previewPage<F extends keyof PagePreview = keyof PagePreview>(options: PreviewPageQuery & Fields<F> & RequestOptions): Call<Only<PagePreview, F>>;
+  /** List edits of many short URLs. A page of edits, newest first. They are kept for 30 days after their end. */
+  listEdits<F extends keyof ListURLEdit['data'][number] = keyof ListURLEdit['data'][number]>(options?: ListURLEditsQuery & Fields<F> & RequestOptions): List<ListURLEdit, F>;
+  /**
+   * Edit many short URLs in the background. Changes up to 100,000 links of the workspace in steps of 200, each with an entry in its
+   * history. A link with a problem stays as it is. A process that ends is replaced. A workspace can have 5 edits that are not
+   * finished (409).
+   */
+  startEdit(body: EditURLs, options?: RequestOptions & Idempotent): Call<URLEdit>;
+  /**
+   * Tell what an edit of many short URLs would change. Counts the links that an edit would change, and shows differences and
+   * problems of the first ones. It changes nothing, and does not ask the operator's check service.
+   */
+  previewEdit(body: EditURLs, options?: RequestOptions & Idempotent): Call<URLEditPreview>;
+  /** Get an edit with its progress. An edit with its progress. Ask for it repeatedly while it is RUNNING or UNDOING. */
+  getEdit<F extends keyof URLEdit = keyof URLEdit>(id: string, options?: Fields<F> & RequestOptions): Call<Only<URLEdit, F>>;
+  /**
+   * List the links that an edit has not changed. A page of the links with a problem, or that an undo has not changed back because
+   * they were changed since.
+   */
+  listEditProblems<F extends keyof ListEditProblem['data'][number] = keyof ListEditProblem['data'][number]>(id: string, options?: ListURLEditProblemsQuery & Fields<F> & RequestOptions): List<ListEditProblem, F>;
+  /**
+   * Take an edit of many short URLs back. Gives the links the values from before the edit, in the background. An edit that is
+   * running stops. What was changed since stays, and is listed under problems. An edit that was taken back already gets 409.
+   */
+  undoEdit(id: string, options?: RequestOptions & Idempotent): Call<URLEdit>;
   /**
    * List short URLs. A page of your links; administrators get the links of all users. Parameters that select links can be combined.
    * An unknown tag, bundle, domain or user selects nothing. `total` counts up to 10,000; with more links it is 10000,

@@ -210,6 +210,9 @@ func (th *things) id(kind string) string {
 	case "import":
 		id = w.do("POST", "/api/imports?name=I"+fresh(), "url\nhttps://example.com/\n", mine, with("Content-Type", "text/csv")).
 			want(201).str("id")
+	case "edit":
+		id = w.do("POST", "/api/url-edits", `{"urlIds":["`+th.id("url")+`"],"change":{"tags":["edited"]}}`, mine).want(202).str("id")
+		w.exec(`UPDATE link_edits SET status = 'DONE' WHERE id = ?`, id)
 	case "domain":
 		id = post("/api/domains", `{"hostname":"d`+strings.ToLower(fresh())+`.example.com"}`)
 	case "key":

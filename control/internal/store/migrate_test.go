@@ -122,6 +122,8 @@ func age(t *testing.T, dialect string, db *sql.DB) {
 		`DROP TABLE link_due`,
 		`DROP TABLE segments`,
 		`DROP TABLE annotations`,
+		`DROP TABLE link_edit_links`,
+		`DROP TABLE link_edits`,
 		`DELETE FROM goose_db_version WHERE version_id > 51`,
 		`UPDATE goose_db_version SET version_id = 50 WHERE version_id = 51`,
 	} {

@@ -105,6 +105,14 @@ test('links', async () => {
   assert.equal((await admin.urls.checkSlug({ slug: 'copy' })).status, 'TAKEN');
   assert.ok((await admin.urls.stats()).totalUrls >= 2);
   await admin.urls.utmSuggestions({ field: 'utmSource' });
+  const edit = { urlIds: [link.id], change: { tags: ['edited'] } };
+  assert.equal((await admin.urls.previewEdit(edit)).changed, 1);
+  const { id: editId } = await admin.urls.startEdit(edit);
+  await until('the edit', async () => (await admin.urls.getEdit(editId)).status === 'DONE');
+  assert.equal((await admin.urls.listEdits()).total, 1);
+  assert.equal((await admin.urls.listEditProblems(editId)).total, 0);
+  await admin.urls.undoEdit(editId);
+  await until('the undo', async () => (await admin.urls.getEdit(editId)).status === 'UNDONE');
   await admin.urls.delete(copy.id);
   assert.equal((await admin.urls.restore(copy.id, {})).slug, 'copy');
   await admin.urls.delete(copy.id);
