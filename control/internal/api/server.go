@@ -32,6 +32,7 @@ import (
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/alerts"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
 	"github.com/shortline/shortline/control/internal/manage/domains"
@@ -102,6 +103,7 @@ type Deps struct {
 	Abuse   *abuse.Service // needs Links
 
 	Webhooks *webhooks.Service
+	Alerts   *alerts.Service
 	Mail     *mail.Service // nil: no e-mail is sent
 }
 
@@ -128,11 +130,11 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		Invitations: deps.Invitations,
 	})
 	systemapi.Register(k, systemapi.Deps{
-		Settings: deps.Settings, Webhooks: deps.Webhooks, Privacy: deps.Privacy, Reports: deps.Reports,
+		Settings: deps.Settings, Webhooks: deps.Webhooks, Alerts: deps.Alerts, Privacy: deps.Privacy, Reports: deps.Reports,
 	})
 	k.OrderTags( // in the document
 		"Visitors", "Account", "Passkeys", "Single sign-on", "URLs", "Routing rules", "Variants", "Bundles", "Tags", "Imports",
-		"Views", "UTM templates", "Domains", "Images", "Analytics", "Conversions", "Experiments", "Conversion settings", "Webhooks",
+		"Views", "UTM templates", "Domains", "Images", "Analytics", "Conversions", "Experiments", "Conversion settings", "Webhooks", "Alerts",
 		"Workspaces", "Invitations", "API keys", "Pairing", "Abuse", "Users", "Identity providers", "System settings", "Audit", "Edges",
 		"Privacy",
 	)
