@@ -44,6 +44,8 @@ type ListLinksParams struct {
 	Search string `query:"search"`
 	// A list can also have DELETED, the trash, with search only.
 	Status LinkStatus `query:"status"`
+	// Health of the destinations: the worst of all addresses to which a URL leads.
+	Health Health `query:"health"`
 	// Name of a tag, case-insensitive. If repeated, a URL must have all of the tags.
 	Tag []string `query:"tag,explode"`
 	// Host name of the short URLs. The host of the service selects URLs without a custom domain.
@@ -72,6 +74,19 @@ type Link struct {
 	Status LinkStatus `json:"status"`
 	// Why an administrator or a check suspended the link.
 	SuspendedReason *string `json:"suspendedReason"`
+	// Whether the destination works, of several the worst: ok, redirected (it has moved for good), broken (several
+	// checks in a row failed) or unknown (also before the first check).
+	Health Health `json:"health"`
+	// Why the health is not ok.
+	HealthReason *HealthReason `json:"healthReason"`
+	// The destination with this health; null before the first check.
+	HealthURL *string `json:"healthUrl"`
+	// Since when the link has this health.
+	HealthSince *time.Time `json:"healthSince"`
+	// When the destination was asked last.
+	HealthCheckedAt *time.Time `json:"healthCheckedAt"`
+	// HTTP status of the last answer; null if there was none.
+	HealthStatusCode *int `json:"healthStatusCode"`
 	// Clicks by people; bots are not counted.
 	ClickCount  int        `json:"clickCount"`
 	HasPassword bool       `json:"hasPassword"`
@@ -422,15 +437,6 @@ type ItemError struct {
 	Error string `json:"error"`
 	// All problems of the item.
 	Errors []FieldProblem `json:"errors"`
-	// The code of the message. Messages without one are in English only.
-	Code *Code `json:"code,omitzero"`
-	// What belongs in the sentence of the code, in the order of the English message.
-	Values []string `json:"values,omitzero"`
-}
-
-type FieldProblem struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
 	// The code of the message. Messages without one are in English only.
 	Code *Code `json:"code,omitzero"`
 	// What belongs in the sentence of the code, in the order of the English message.

@@ -7,6 +7,15 @@ import (
 	"time"
 )
 
+type FieldProblem struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+	// The code of the message. Messages without one are in English only.
+	Code *Code `json:"code,omitzero"`
+	// What belongs in the sentence of the code, in the order of the English message.
+	Values []string `json:"values,omitzero"`
+}
+
 // PutLink has fields that are described at [CreateLink].
 type PutLink struct {
 	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`
@@ -239,6 +248,7 @@ type Destination struct {
 type ExportLinksParams struct {
 	Search      string     `query:"search"`
 	Status      LinkStatus `query:"status"`
+	Health      Health     `query:"health"`
 	Tag         []string   `query:"tag,explode"`
 	Domain      string     `query:"domain"`
 	BundleID    string     `query:"bundleId"`
@@ -427,17 +437,4 @@ type ReplayLink struct {
 	Limit Optional[int] `json:"limit,omitzero"`
 	// Only clicks before this time.
 	To Optional[time.Time] `json:"to,omitzero"`
-}
-
-type Replay struct {
-	// Stored clicks that were decided again. Each click counts as one visitor.
-	Visitors int `json:"visitors"`
-	// Visitors who would get another outcome or another address.
-	Changed int `json:"changed"`
-	// Visitors whose decision depends on a fact that is not stored. They are in no flow and not in changed.
-	Unknown int `json:"unknown"`
-	// Visitors by their two decisions, most first. All flows and unknown add up to visitors.
-	Flows []ReplayFlow `json:"flows"`
-	// The newest 200 visits.
-	Visits []ReplayedVisit `json:"visits"`
 }

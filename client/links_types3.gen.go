@@ -6,6 +6,19 @@ import (
 	"time"
 )
 
+type Replay struct {
+	// Stored clicks that were decided again. Each click counts as one visitor.
+	Visitors int `json:"visitors"`
+	// Visitors who would get another outcome or another address.
+	Changed int `json:"changed"`
+	// Visitors whose decision depends on a fact that is not stored. They are in no flow and not in changed.
+	Unknown int `json:"unknown"`
+	// Visitors by their two decisions, most first. All flows and unknown add up to visitors.
+	Flows []ReplayFlow `json:"flows"`
+	// The newest 200 visits.
+	Visits []ReplayedVisit `json:"visits"`
+}
+
 type ReplayFlow struct {
 	// With the saved link.
 	From ReplayDecision `json:"from"`
@@ -175,6 +188,12 @@ const (
 	AuditActionWebhookUpdated            AuditAction = "WEBHOOK_UPDATED"
 	AuditActionWebhookDeleted            AuditAction = "WEBHOOK_DELETED"
 	AuditActionWebhookResent             AuditAction = "WEBHOOK_RESENT"
+	AuditActionAlertChannelCreated       AuditAction = "ALERT_CHANNEL_CREATED"
+	AuditActionAlertChannelUpdated       AuditAction = "ALERT_CHANNEL_UPDATED"
+	AuditActionAlertChannelDeleted       AuditAction = "ALERT_CHANNEL_DELETED"
+	AuditActionAlertRuleCreated          AuditAction = "ALERT_RULE_CREATED"
+	AuditActionAlertRuleUpdated          AuditAction = "ALERT_RULE_UPDATED"
+	AuditActionAlertRuleDeleted          AuditAction = "ALERT_RULE_DELETED"
 	AuditActionRoutingRuleCreated        AuditAction = "ROUTING_RULE_CREATED"
 	AuditActionRoutingRuleUpdated        AuditAction = "ROUTING_RULE_UPDATED"
 	AuditActionRoutingRuleDeleted        AuditAction = "ROUTING_RULE_DELETED"
@@ -394,51 +413,30 @@ const (
 	ExportFormatJSON ExportFormat = "json"
 )
 
-// LinkSort is one of the constants below. A later release of the server may know more.
-type LinkSort string
+// Health is one of the constants below. A later release of the server may know more.
+type Health string
 
 const (
-	LinkSortClickCount LinkSort = "clickCount"
-	LinkSortCreatedAt  LinkSort = "createdAt"
-	LinkSortDeletedAt  LinkSort = "deletedAt"
-	LinkSortExpiresAt  LinkSort = "expiresAt"
-	LinkSortSlug       LinkSort = "slug"
-	LinkSortTitle      LinkSort = "title"
-	LinkSortUpdatedAt  LinkSort = "updatedAt"
+	HealthOk         Health = "ok"
+	HealthRedirected Health = "redirected"
+	HealthUnknown    Health = "unknown"
+	HealthBroken     Health = "broken"
 )
 
-// LinkStatus is one of the constants below. A later release of the server may know more.
-type LinkStatus string
+// HealthReason is one of the constants below. A later release of the server may know more.
+type HealthReason string
 
 const (
-	LinkStatusActive    LinkStatus = "ACTIVE"
-	LinkStatusInactive  LinkStatus = "INACTIVE"
-	LinkStatusExpired   LinkStatus = "EXPIRED"
-	LinkStatusScheduled LinkStatus = "SCHEDULED"
-	LinkStatusExhausted LinkStatus = "EXHAUSTED"
-	LinkStatusSuspended LinkStatus = "SUSPENDED"
-	LinkStatusDeleted   LinkStatus = "DELETED"
-)
-
-// Outcome is one of the constants below. A later release of the server may know more.
-type Outcome string
-
-const (
-	OutcomeRedirect Outcome = "REDIRECT"
-	OutcomeAbsent   Outcome = "ABSENT"
-	OutcomeGone     Outcome = "GONE"
-	OutcomeEnded    Outcome = "ENDED"
-	OutcomePreview  Outcome = "PREVIEW"
-	OutcomePassword Outcome = "PASSWORD"
-	OutcomeLoop     Outcome = "LOOP"
-)
-
-// QRFormat is one of the constants below. A later release of the server may know more.
-type QRFormat string
-
-const (
-	QRFormatPNG  QRFormat = "png"
-	QRFormatSVG  QRFormat = "svg"
-	QRFormatPDF  QRFormat = "pdf"
-	QRFormatJSON QRFormat = "json"
+	HealthReasonMoved          HealthReason = "moved"
+	HealthReasonNotFound       HealthReason = "not_found"
+	HealthReasonGone           HealthReason = "gone"
+	HealthReasonServerError    HealthReason = "server_error"
+	HealthReasonNoAddress      HealthReason = "no_address"
+	HealthReasonUnreachable    HealthReason = "unreachable"
+	HealthReasonBadCertificate HealthReason = "bad_certificate"
+	HealthReasonTooSlow        HealthReason = "too_slow"
+	HealthReasonRedirectLoop   HealthReason = "redirect_loop"
+	HealthReasonRestricted     HealthReason = "restricted"
+	HealthReasonBusy           HealthReason = "busy"
+	HealthReasonPrivateAddress HealthReason = "private_address"
 )

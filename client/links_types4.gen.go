@@ -2,6 +2,55 @@
 
 package client
 
+// LinkSort is one of the constants below. A later release of the server may know more.
+type LinkSort string
+
+const (
+	LinkSortClickCount LinkSort = "clickCount"
+	LinkSortCreatedAt  LinkSort = "createdAt"
+	LinkSortDeletedAt  LinkSort = "deletedAt"
+	LinkSortExpiresAt  LinkSort = "expiresAt"
+	LinkSortSlug       LinkSort = "slug"
+	LinkSortTitle      LinkSort = "title"
+	LinkSortUpdatedAt  LinkSort = "updatedAt"
+)
+
+// LinkStatus is one of the constants below. A later release of the server may know more.
+type LinkStatus string
+
+const (
+	LinkStatusActive    LinkStatus = "ACTIVE"
+	LinkStatusInactive  LinkStatus = "INACTIVE"
+	LinkStatusExpired   LinkStatus = "EXPIRED"
+	LinkStatusScheduled LinkStatus = "SCHEDULED"
+	LinkStatusExhausted LinkStatus = "EXHAUSTED"
+	LinkStatusSuspended LinkStatus = "SUSPENDED"
+	LinkStatusDeleted   LinkStatus = "DELETED"
+)
+
+// Outcome is one of the constants below. A later release of the server may know more.
+type Outcome string
+
+const (
+	OutcomeRedirect Outcome = "REDIRECT"
+	OutcomeAbsent   Outcome = "ABSENT"
+	OutcomeGone     Outcome = "GONE"
+	OutcomeEnded    Outcome = "ENDED"
+	OutcomePreview  Outcome = "PREVIEW"
+	OutcomePassword Outcome = "PASSWORD"
+	OutcomeLoop     Outcome = "LOOP"
+)
+
+// QRFormat is one of the constants below. A later release of the server may know more.
+type QRFormat string
+
+const (
+	QRFormatPNG  QRFormat = "png"
+	QRFormatSVG  QRFormat = "svg"
+	QRFormatPDF  QRFormat = "pdf"
+	QRFormatJSON QRFormat = "json"
+)
+
 // QRLevel is one of the constants below. A later release of the server may know more.
 type QRLevel string
 

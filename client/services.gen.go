@@ -12,6 +12,7 @@ type Services struct {
 	Bundles           *BundleService
 	Domains           *DomainService
 	Webhooks          *WebhookService
+	Alerts            *AlertService
 	Reports           *ReportService
 	Conversions       *ConversionService
 	Workspaces        *WorkspaceService
@@ -44,6 +45,7 @@ func newServices(c *Client) Services {
 		Bundles:           &BundleService{c},
 		Domains:           &DomainService{c},
 		Webhooks:          &WebhookService{c},
+		Alerts:            &AlertService{c},
 		Reports:           &ReportService{c},
 		Conversions:       &ConversionService{c},
 		Workspaces:        &WorkspaceService{c},
@@ -69,6 +71,8 @@ func newServices(c *Client) Services {
 
 // payloads makes an empty payload for the name of an event.
 var payloads = map[Event]func() any{
+	"alert.fired":                 func() any { return new(AlertChanged) },
+	"alert.resolved":              func() any { return new(AlertChanged) },
 	"conversion.created":          func() any { return new(ConversionMade) },
 	"domain.certificate.expiring": func() any { return new(CertificateChanged) },
 	"domain.certificate.failed":   func() any { return new(CertificateChanged) },
@@ -76,6 +80,11 @@ var payloads = map[Event]func() any{
 	"domain.failed":               func() any { return new(DomainChanged) },
 	"domain.verified":             func() any { return new(DomainChanged) },
 	"experiment.decided":          func() any { return new(ExperimentOver) },
+	"link.destination_broken":     func() any { return new(DestinationChanged) },
+	"link.destination_recovered":  func() any { return new(DestinationChanged) },
+	"link.exhausted":              func() any { return new(LinkTimed) },
+	"link.expired":                func() any { return new(LinkTimed) },
+	"link.started":                func() any { return new(LinkTimed) },
 	"routing.rule_created":        func() any { return new(RuleChanged) },
 	"routing.rule_deleted":        func() any { return new(RuleChanged) },
 	"routing.rule_matched":        func() any { return new(MatchedRule) },

@@ -27,6 +27,16 @@ resetForgottenPassword POST /api/auth/password/reset b
 endOtherSessions DELETE /api/auth/sessions
 listSessions GET /api/auth/sessions p
 endSession DELETE /api/auth/sessions/{id}
+alerts
+listChannels GET /api/alert-channels p
+createChannel POST /api/alert-channels bi
+deleteChannel DELETE /api/alert-channels/{id}
+updateChannel PUT /api/alert-channels/{id} b
+listRules GET /api/alert-rules p
+createRule POST /api/alert-rules bi
+deleteRule DELETE /api/alert-rules/{id}
+updateRule PUT /api/alert-rules/{id} b
+list GET /api/alerts p
 analytics
 abTestsAlias GET /api/analytics/ab-test
 abTests GET /api/analytics/ab-tests

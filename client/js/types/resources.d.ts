@@ -1,24 +1,25 @@
 // Generated from the OpenAPI document by generate/generate.js. Do not edit.
 import type {
   APIKey, APIKeyList, AbuseForm, AbuseFormSent, AbuseReport, AcceptInvitationInBody, AcceptedInvitation, AddManyToBundleRequest,
-  AddToBundleRequest, ApprovePairingInBody, AuditLogs, BeginPairingInBody, BeginPasskeyRequest, Bots, BrowserConversion,
-  BulkCreateURLsRequest, BulkCreated, BulkDeleteURLsRequest, BulkDeleted, BulkUpdate, BulkUpdated, Bundle, BundleStats, Change,
-  ChangePasswordInBody, ConversionItem, ConversionItems, ConversionSettings, ConversionsSent, CreateBundle, CreateDomain,
-  CreateInvitationInBody, CreateKeyInBody, CreateOIDCProviderRequest, CreateRule, CreateTag, CreateTemplate, CreateURL, CreateUserInBody,
-  CreateVariant, CreateView, CreateWebhookRequest, CreateWorkspaceInBody, DayFigures, DisableTOTPInBody, Domain, DomainFields,
-  DuplicateURLRequest, EdgeList, EnableTOTPInBody, EraseInBody, Erasure, Experiment, ExplainInBody, ExplainNewInBody, Explanation,
-  FinishPasskeyLoginRequest, FinishPasskeyRequest, ForgotPasswordInBody, Freshness, Groups, Heatmap, ImageUploaded, Import, ImportPlan,
-  ImportPreview, LinkInfo, LinkOpened, LinkPassword, ListAbuseReport, ListBundle, ListConversion, ListDomain, ListExperimentWeights,
-  ListGoal, ListImport, ListImportProblem, ListInvitation, ListMember, ListMissingSlug, ListPasskey, ListSession, ListTag, ListURLChange,
-  ListUTMTemplate, ListUser, ListView, ListWebhook, ListWorkspace, Login, LoginInBody, Member, Message, MoveInBundleRequest, Named,
-  NewAPIKey, NewInvitation, NewWebhook, OIDCAccount, OIDCProvider, Overview, PagePreview, Pairing, Passkey, PasskeyCreation,
-  PasskeyRequest, PromoteVariantRequest, PutConversionSettings, PutExperimentRequest, PutSettingInBody, PutURL, RecentClicks,
-  RedeemPairingInBody, RedeemedPairing, RefusePairingInBody, RenamePasskeyRequest, Replay, ReplayInBody, Report, ResetForgottenInBody,
-  ResetPasswordInBody, ResolveReportInBody, RestoreURLRequest, RevokeOwnKeyInBody, RollBackURLRequest, RotateKeyInBody,
-  RotateWebhookSecretRequest, Routing, RoutingRule, RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate, SSOProvider,
-  SetMemberRoleInBody, SetNameInBody, SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting, SignInMethods, SlugAvailability, Summary,
-  SuspendDomainRequest, SuspendInBody, Tag, Test, Tests, TopURL, TransferURLsRequest, Trends, TurnOffTOTPInBody, TwoFactorEnabled,
-  TwoFactorSetup, URL, URLList, URLStats, URLsTransferred, UTMFieldValues, UTMTemplate, UpdateBundle, UpdateMeInBody,
+  AddToBundleRequest, AlertChannel, AlertRule, ApprovePairingInBody, AuditLogs, BeginPairingInBody, BeginPasskeyRequest, Bots,
+  BrowserConversion, BulkCreateURLsRequest, BulkCreated, BulkDeleteURLsRequest, BulkDeleted, BulkUpdate, BulkUpdated, Bundle, BundleStats,
+  Change, ChangePasswordInBody, ConversionItem, ConversionItems, ConversionSettings, ConversionsSent, CreateAlertChannelRequest,
+  CreateAlertRuleRequest, CreateBundle, CreateDomain, CreateInvitationInBody, CreateKeyInBody, CreateOIDCProviderRequest, CreateRule,
+  CreateTag, CreateTemplate, CreateURL, CreateUserInBody, CreateVariant, CreateView, CreateWebhookRequest, CreateWorkspaceInBody,
+  DayFigures, DisableTOTPInBody, Domain, DomainFields, DuplicateURLRequest, EdgeList, EnableTOTPInBody, EraseInBody, Erasure, Experiment,
+  ExplainInBody, ExplainNewInBody, Explanation, FinishPasskeyLoginRequest, FinishPasskeyRequest, ForgotPasswordInBody, Freshness, Groups,
+  Heatmap, ImageUploaded, Import, ImportPlan, ImportPreview, LinkInfo, LinkOpened, LinkPassword, ListAbuseReport, ListAlert,
+  ListAlertChannel, ListAlertRule, ListBundle, ListConversion, ListDomain, ListExperimentWeights, ListGoal, ListImport, ListImportProblem,
+  ListInvitation, ListMember, ListMissingSlug, ListPasskey, ListSession, ListTag, ListURLChange, ListUTMTemplate, ListUser, ListView,
+  ListWebhook, ListWorkspace, Login, LoginInBody, Member, Message, MoveInBundleRequest, Named, NewAPIKey, NewInvitation, NewWebhook,
+  OIDCAccount, OIDCProvider, Overview, PagePreview, Pairing, Passkey, PasskeyCreation, PasskeyRequest, PromoteVariantRequest,
+  PutConversionSettings, PutExperimentRequest, PutSettingInBody, PutURL, RecentClicks, RedeemPairingInBody, RedeemedPairing,
+  RefusePairingInBody, RenamePasskeyRequest, Replay, ReplayInBody, Report, ResetForgottenInBody, ResetPasswordInBody, ResolveReportInBody,
+  RestoreURLRequest, RevokeOwnKeyInBody, RollBackURLRequest, RotateKeyInBody, RotateWebhookSecretRequest, Routing, RoutingRule,
+  RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate, SSOProvider, SetMemberRoleInBody, SetNameInBody, SetRoleInBody,
+  SetStatusInBody, SetUpTOTPInBody, Setting, SignInMethods, SlugAvailability, Summary, SuspendDomainRequest, SuspendInBody, Tag, Test,
+  Tests, TopURL, TransferURLsRequest, Trends, TurnOffTOTPInBody, TwoFactorEnabled, TwoFactorSetup, URL, URLList, URLStats,
+  URLsTransferred, UTMFieldValues, UTMTemplate, UpdateAlertChannelRequest, UpdateAlertRuleRequest, UpdateBundle, UpdateMeInBody,
   UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest, UpdateRule, UpdateTag, UpdateTemplate, UpdateURL, UpdateVariant, UpdateView,
   UpdateWebhookRequest, UpdateWorkspaceInBody, UploadCertificate, UpsertURLsRequest, UpsertedURLs, User, Variant, Variants, View,
   WaitingProgram, Webhook, WebhookLog, WebhookLogList, WebhookRepeat, WebhookTest, Workspace, WebhookEventName,
@@ -116,6 +117,21 @@ export interface ListAbuseReportsQuery extends Paging {
 }
 
 export interface ListSessionsQuery extends Paging {
+}
+
+export interface ListAlertChannelsQuery extends Paging {
+}
+
+export interface ListAlertRulesQuery extends Paging {
+}
+
+export interface ListAlertsQuery extends Paging {
+  /** Both if left out. */
+  status?: 'open' | 'resolved' | undefined;
+  /** All if left out. */
+  kind?: 'clicks' | 'destination' | 'expiry' | 'exhaustion' | 'domain' | 'webhook' | undefined;
+  /** Only alerts of this rule. */
+  ruleId?: string | undefined;
 }
 
 export interface AbTestsAliasQuery extends ReportQuery {
@@ -273,9 +289,9 @@ export interface ListAuditLogsQuery extends Paging {
   /** The direction; desc by default. */
   sortOrder?: 'asc' | 'desc' | undefined;
   /** Only entries with this action. */
-  action?: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | undefined;
+  action?: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ALERT_CHANNEL_CREATED' | 'ALERT_CHANNEL_UPDATED' | 'ALERT_CHANNEL_DELETED' | 'ALERT_RULE_CREATED' | 'ALERT_RULE_UPDATED' | 'ALERT_RULE_DELETED' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | undefined;
   /** Only entries about this type of object. */
-  entityType?: 'url' | 'tag' | 'utm_template' | 'view' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment' | undefined;
+  entityType?: 'url' | 'tag' | 'utm_template' | 'view' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment' | 'alert_channel' | 'alert_rule' | undefined;
   /** Id of the changed entity. */
   entityId?: string | undefined;
   /** Id of the user who made the change. */
@@ -544,6 +560,8 @@ export interface ListURLsQuery extends Paging {
   search?: string | undefined;
   /** A list can also have DELETED, the trash, with search only. */
   status?: 'ACTIVE' | 'INACTIVE' | 'EXPIRED' | 'SCHEDULED' | 'EXHAUSTED' | 'SUSPENDED' | 'DELETED' | undefined;
+  /** Health of the destinations: the worst of all addresses to which a URL leads. */
+  health?: 'ok' | 'redirected' | 'unknown' | 'broken' | undefined;
   /** Name of a tag, case-insensitive. If repeated, a URL must have all of the tags. */
   tag?: string | readonly string[] | undefined;
   /** Host name of the short URLs. The host of the service selects URLs without a custom domain. */
@@ -566,6 +584,8 @@ export interface ExportURLsQuery {
   search?: string | undefined;
   /** A list can also have DELETED, the trash, with search only. */
   status?: 'ACTIVE' | 'INACTIVE' | 'EXPIRED' | 'SCHEDULED' | 'EXHAUSTED' | 'SUSPENDED' | 'DELETED' | undefined;
+  /** Health of the destinations: the worst of all addresses to which a URL leads. */
+  health?: 'ok' | 'redirected' | 'unknown' | 'broken' | undefined;
   /** Name of a tag, case-insensitive. If repeated, a URL must have all of the tags. */
   tag?: string | readonly string[] | undefined;
   /** Host name of the short URLs. The host of the service selects URLs without a custom domain. */
@@ -793,6 +813,34 @@ export interface AccountResource {
    * session of the request signs you out. Sessions of other users are not found (404).
    */
   endSession(id: string, options?: RequestOptions): Call<void>;
+}
+
+/** Rules that tell a workspace of unusual clicks, broken destinations, links that end soon, domains in trouble and failing webhooks. */
+export interface AlertsResource {
+  /** List alert channels. A page of the workspace's alert channels, the newest first. Addresses of chats are never returned. */
+  listChannels<F extends keyof ListAlertChannel['data'][number] = keyof ListAlertChannel['data'][number]>(options?: ListAlertChannelsQuery & Fields<F> & RequestOptions): List<ListAlertChannel, F>;
+  /**
+   * Create an alert channel. Adds an e-mail address of a member, or the address of an incoming webhook of Slack, Microsoft Teams or
+   * Discord: a public https address. A workspace can have 100 channels (409).
+   */
+  createChannel(body: CreateAlertChannelRequest, options?: RequestOptions & Idempotent): Call<AlertChannel>;
+  /** Delete an alert channel. Deletes the channel and its messages. Rules keep their other channels. */
+  deleteChannel(id: string, options?: RequestOptions): Call<void>;
+  /** Update the given fields of an alert channel. Changes the given fields. The kind of a channel cannot change. */
+  updateChannel(id: string, body: UpdateAlertChannelRequest, options?: RequestOptions): Call<AlertChannel>;
+  /** List alert rules. A page of the workspace's alert rules, the newest first. */
+  listRules<F extends keyof ListAlertRule['data'][number] = keyof ListAlertRule['data'][number]>(options?: ListAlertRulesQuery & Fields<F> & RequestOptions): List<ListAlertRule, F>;
+  /**
+   * Create an alert rule. Fires an alert when one of the causes begins to hold, and resolves it when the cause no longer holds. A
+   * workspace can have 100 rules (409).
+   */
+  createRule(body: CreateAlertRuleRequest, options?: RequestOptions & Idempotent): Call<AlertRule>;
+  /** Delete an alert rule. Deletes the rule and its alerts. */
+  deleteRule(id: string, options?: RequestOptions): Call<void>;
+  /** Update the given fields of an alert rule. Changes the given fields. */
+  updateRule(id: string, body: UpdateAlertRuleRequest, options?: RequestOptions): Call<AlertRule>;
+  /** List alerts. A page of the workspace's alerts, the newest first. Resolved alerts are kept for 180 days. */
+  list<F extends keyof ListAlert['data'][number] = keyof ListAlert['data'][number]>(options?: ListAlertsQuery & Fields<F> & RequestOptions): List<ListAlert, F>;
 }
 
 /** Reports, exports and a live stream of clicks. */
@@ -1737,6 +1785,11 @@ export interface Resources {
   readonly abuse: AbuseResource;
   /** Sign-in, sign-out, your profile, password and second factor. */
   readonly account: AccountResource;
+  /**
+   * Rules that tell a workspace of unusual clicks, broken destinations, links that end soon, domains in trouble and failing
+   * webhooks.
+   */
+  readonly alerts: AlertsResource;
   /** Reports, exports and a live stream of clicks. */
   readonly analytics: AnalyticsResource;
   /** Credentials for scripts and integrations. */

@@ -17,9 +17,11 @@ export type ProblemCode =
   | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
 
 export type WebhookEventName =
-  | 'conversion.created' | 'domain.certificate.expiring' | 'domain.certificate.failed' | 'domain.certificate.issued' | 'domain.failed'
-  | 'domain.verified' | 'experiment.decided' | 'routing.rule_created' | 'routing.rule_deleted' | 'routing.rule_matched'
-  | 'routing.rule_updated' | 'url.clicked' | 'url.created' | 'url.deleted' | 'url.restored' | 'url.updated' | 'webhook.test';
+  | 'alert.fired' | 'alert.resolved' | 'conversion.created' | 'domain.certificate.expiring' | 'domain.certificate.failed'
+  | 'domain.certificate.issued' | 'domain.failed' | 'domain.verified' | 'experiment.decided' | 'link.destination_broken'
+  | 'link.destination_recovered' | 'link.exhausted' | 'link.expired' | 'link.started' | 'routing.rule_created' | 'routing.rule_deleted'
+  | 'routing.rule_matched' | 'routing.rule_updated' | 'url.clicked' | 'url.created' | 'url.deleted' | 'url.restored' | 'url.updated'
+  | 'webhook.test';
 
 export interface APIKey {
   /** Addresses and networks from which the key can be used. Empty means all. */
@@ -145,6 +147,99 @@ export interface AddToBundleRequest {
   urlId: string;
 }
 
+export interface Alert {
+  /** A time in RFC 3339. */
+  firedAt: string;
+  id: string;
+  kind: 'clicks' | 'destination' | 'expiry' | 'exhaustion' | 'domain' | 'webhook';
+  /** A time in RFC 3339. */
+  resolvedAt: string | null;
+  ruleId: string;
+  ruleName: string;
+  status: 'open' | 'resolved';
+  /** What has happened, as a sentence. */
+  summary: string;
+  /** Number of links that are concerned. */
+  urlCount: number;
+  /** Ids of the links that are concerned, at most ten. */
+  urlIds: string[];
+}
+
+export interface AlertChanged {
+  /** The alert's id. */
+  alertId: string;
+  /** When the alert fired. */
+  firedAt: string;
+  /** What the alert is about. */
+  kind: 'clicks' | 'destination' | 'expiry' | 'exhaustion' | 'domain' | 'webhook';
+  /** When the alert was resolved; null: it is open. */
+  resolvedAt: string | null;
+  /** The id of the alert rule. */
+  ruleId: string;
+  /** The name of the alert rule. */
+  ruleName: string;
+  /** What has happened, as a sentence. */
+  summary: string;
+  /** Number of links that are concerned. */
+  urlCount: number;
+  /** Ids of the links that are concerned, at most ten. */
+  urlIds: string[];
+}
+
+export interface AlertChannel {
+  /** A time in RFC 3339. */
+  createdAt: string;
+  /** Address of a channel of the kind mail. */
+  email: string | null;
+  /** Host of the address of a chat. The address itself is never returned: whoever knows it can post there. */
+  host: string | null;
+  id: string;
+  isActive: boolean;
+  kind: 'mail' | 'slack' | 'teams' | 'discord';
+  /** Why the last message was not accepted; null if it was. */
+  lastError: string | null;
+  /** When a message was last sent, or tried to be sent. */
+  lastSentAt: string | null;
+  name: string;
+  /** Beginning of the quiet hours. Messages wait until their end. */
+  quietFrom: string | null;
+  quietTo: string | null;
+  /** IANA time zone of the quiet hours. */
+  timeZone: string;
+  /** A time in RFC 3339. */
+  updatedAt: string;
+}
+
+export interface AlertFiredEvent {
+  data: AlertChanged;
+  event: 'alert.fired';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
+export interface AlertResolvedEvent {
+  data: AlertChanged;
+  event: 'alert.resolved';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
+export interface AlertRule {
+  causes: ('clicks' | 'destination' | 'expiry' | 'exhaustion' | 'domain' | 'webhook')[];
+  channelIds: string[];
+  /** A time in RFC 3339. */
+  createdAt: string;
+  /** How many days before the end of a link the cause expiry holds. */
+  days: number;
+  id: string;
+  isActive: boolean;
+  name: string;
+  /** A time in RFC 3339. */
+  updatedAt: string;
+  /** Only this link; null: all links of the workspace. Unusual clicks are then looked for in the 100 links with the most clicks. */
+  urlId: string | null;
+}
+
 export interface Amount {
   /** Exact, with at most four decimals. */
   amount: number;
@@ -211,7 +306,7 @@ export interface Aside {
 }
 
 export interface AuditLog {
-  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED';
+  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ALERT_CHANNEL_CREATED' | 'ALERT_CHANNEL_UPDATED' | 'ALERT_CHANNEL_DELETED' | 'ALERT_RULE_CREATED' | 'ALERT_RULE_UPDATED' | 'ALERT_RULE_DELETED' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED';
   /** A time in RFC 3339. */
   createdAt: string;
   /** Whether an object with a name is still there. */
@@ -219,7 +314,7 @@ export interface AuditLog {
   entityId: string | null;
   /** The present name of the object, such as go.acme.com/spring, or the one that it had when it was deleted. Null if it has none. */
   entityName: string | null;
-  entityType: 'url' | 'tag' | 'utm_template' | 'view' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment';
+  entityType: 'url' | 'tag' | 'utm_template' | 'view' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment' | 'alert_channel' | 'alert_rule';
   id: string;
   ipAddress: string | null;
   /** Contains requestId, method and path. */
@@ -813,6 +908,36 @@ export interface Counts {
   workspaces: number;
 }
 
+export interface CreateAlertChannelRequest {
+  /** The default is true. */
+  isActive?: boolean | null;
+  kind: 'mail' | 'slack' | 'teams' | 'discord';
+  /** 1 to 100 characters. */
+  name: string;
+  /** Beginning of the quiet hours; null removes them together with quietTo. */
+  quietFrom?: string | null;
+  quietTo?: string | null;
+  /** E-mail address of a member, or a public https address. */
+  target: string;
+  /** IANA time zone of the quiet hours; UTC if it is left out. */
+  timeZone?: string | null;
+}
+
+export interface CreateAlertRuleRequest {
+  /** At least one. */
+  causes: ('clicks' | 'destination' | 'expiry' | 'exhaustion' | 'domain' | 'webhook')[];
+  /** At most 20. Webhooks need no channel: they subscribe to alert.fired and alert.resolved. */
+  channelIds?: string[] | null;
+  /** 1 to 90; 7 if it is left out. */
+  days?: number | null;
+  /** The default is true. Open alerts of a rule that is turned off are resolved without messages. */
+  isActive?: boolean | null;
+  /** 1 to 100 characters. */
+  name: string;
+  /** Only this link; null: all links of the workspace. */
+  urlId?: string | null;
+}
+
 export interface CreateBundle {
   /** Hexadecimal; #3B82F6 if left out. */
   color?: string | null;
@@ -1023,7 +1148,7 @@ export interface CreateView {
 
 export interface CreateWebhookRequest {
   /** At least one. */
-  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
+  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring' | 'alert.fired' | 'alert.resolved')[];
   /** Replaces all custom headers. Standard headers of deliveries cannot be set. The value *** keeps the present value of the header. */
   headers?: Record<string, string> | null;
   /** The default is true. */
@@ -1113,6 +1238,31 @@ export interface Destination {
    * sticky link, the variant that the visitor with this cookie, or with this address and browser, always gets.
    */
   variantId: string | null;
+}
+
+export interface DestinationChanged {
+  /** When the address was asked last; null: never. */
+  checkedAt: string | null;
+  /** The address that is concerned, one of those to which the link leads. */
+  destination: string;
+  /** The host name of the link's address. */
+  domain: string;
+  /** The health of the link from now on. */
+  health: 'ok' | 'redirected' | 'broken' | 'unknown';
+  /** Why, as a code such as not_found; null if the address works. */
+  reason: string | null;
+  /** The link's address. */
+  shortUrl: string;
+  /** The link's slug. */
+  slug: string;
+  /** The HTTP status of the last answer; null if there was none. */
+  statusCode: number | null;
+  /** The link's title. */
+  title: string | null;
+  /** The link's id. */
+  urlId: string;
+  /** The link's owner. */
+  userId: string;
 }
 
 export interface DeviceCondition {
@@ -2012,6 +2162,20 @@ export interface LinkDeleted {
   userId: string;
 }
 
+export interface LinkDestinationBrokenEvent {
+  data: DestinationChanged;
+  event: 'link.destination_broken';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
+export interface LinkDestinationRecoveredEvent {
+  data: DestinationChanged;
+  event: 'link.destination_recovered';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
 export interface LinkDraft {
   /** Bundles that contain the link; at most 100. */
   bundleIds?: string[] | null;
@@ -2076,6 +2240,20 @@ export interface LinkDraft {
   variants?: DraftVariant[] | null;
 }
 
+export interface LinkExhaustedEvent {
+  data: LinkTimed;
+  event: 'link.exhausted';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
+export interface LinkExpiredEvent {
+  data: LinkTimed;
+  event: 'link.expired';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
 export interface LinkInfo {
   /** When the link was created. */
   createdAt: string | null;
@@ -2126,6 +2304,40 @@ export interface LinkRestored {
   userId: string;
 }
 
+export interface LinkStartedEvent {
+  data: LinkTimed;
+  event: 'link.started';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
+export interface LinkTimed {
+  /** When the link started, ended or was exhausted. */
+  at: string;
+  /** The host name of the link's address. */
+  domain: string;
+  /** When the link stops working; null if it has no end. */
+  expiresAt: string | null;
+  /** Clicks by people after which the link is exhausted; null if it has no limit. */
+  maxClicks: number | null;
+  /** Where the link leads. */
+  originalUrl: string;
+  /** The link's address. */
+  shortUrl: string;
+  /** The link's slug. */
+  slug: string;
+  /** When the link starts to work; null if it has no start. */
+  startsAt: string | null;
+  /** The link's status now. It differs from the event if the link is also, for example, INACTIVE or SUSPENDED. */
+  status: string;
+  /** The link's title. */
+  title: string | null;
+  /** The link's id. */
+  urlId: string;
+  /** The link's owner. */
+  userId: string;
+}
+
 export interface LinkUpdated {
   /** What changed, by the field's name. Passwords are always ***. */
   changes: Record<string, Change>;
@@ -2147,6 +2359,33 @@ export interface LinkUpdated {
 
 export interface ListAbuseReport {
   data: AbuseReport[];
+  page: number;
+  pageSize: number;
+  /** Rows on all pages. */
+  total: number;
+  totalPages: number;
+}
+
+export interface ListAlert {
+  data: Alert[];
+  page: number;
+  pageSize: number;
+  /** Rows on all pages. */
+  total: number;
+  totalPages: number;
+}
+
+export interface ListAlertChannel {
+  data: AlertChannel[];
+  page: number;
+  pageSize: number;
+  /** Rows on all pages. */
+  total: number;
+  totalPages: number;
+}
+
+export interface ListAlertRule {
+  data: AlertRule[];
   page: number;
   pageSize: number;
   /** Rows on all pages. */
@@ -2527,7 +2766,7 @@ export interface NewWebhook {
   code?: ProblemCode;
   /** A time in RFC 3339. */
   createdAt: string;
-  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
+  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring' | 'alert.fired' | 'alert.resolved')[];
   /** When the first of these failed. Null if the last attempt succeeded. */
   failingSince: string | null;
   /** Failed attempts since the last one that succeeded. */
@@ -3601,6 +3840,21 @@ export interface URL {
   /** Your own key for the link, unique in the workspace. */
   externalId: string | null;
   hasPassword: boolean;
+  /**
+   * Whether the destination works, of several the worst: ok, redirected (it has moved for good), broken (several checks in a row
+   * failed) or unknown (also before the first check).
+   */
+  health: 'ok' | 'redirected' | 'unknown' | 'broken';
+  /** When the destination was asked last. */
+  healthCheckedAt: string | null;
+  /** Why the health is not ok. */
+  healthReason: 'moved' | 'not_found' | 'gone' | 'server_error' | 'no_address' | 'unreachable' | 'bad_certificate' | 'too_slow' | 'redirect_loop' | 'restricted' | 'busy' | 'private_address' | null;
+  /** Since when the link has this health. */
+  healthSince: string | null;
+  /** HTTP status of the last answer; null if there was none. */
+  healthStatusCode: number | null;
+  /** The destination with this health; null before the first check. */
+  healthUrl: string | null;
   id: string;
   isABTesting: boolean;
   /** @deprecated The same as isABTesting. */
@@ -3653,7 +3907,7 @@ export interface URL {
 
 export interface URLChange {
   /** As in the audit log. EARLIER is the oldest known state if it is not known how it came about. */
-  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | 'EARLIER';
+  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ALERT_CHANNEL_CREATED' | 'ALERT_CHANNEL_UPDATED' | 'ALERT_CHANNEL_DELETED' | 'ALERT_RULE_CREATED' | 'ALERT_RULE_UPDATED' | 'ALERT_RULE_DELETED' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | 'EARLIER';
   /** Null if it is not known. */
   at: string | null;
   /** Fields of the link, by name. Passwords are always ***. */
@@ -3722,6 +3976,31 @@ export interface UTMTemplate {
   utmSource: string | null;
   utmSourcePlatform: string | null;
   utmTerm: string | null;
+}
+
+export interface UpdateAlertChannelRequest {
+  /** The default is true. */
+  isActive?: boolean | null;
+  name?: string | null;
+  /** Beginning of the quiet hours; null removes them together with quietTo. */
+  quietFrom?: string | null;
+  quietTo?: string | null;
+  target?: string | null;
+  /** IANA time zone of the quiet hours; UTC if it is left out. */
+  timeZone?: string | null;
+}
+
+export interface UpdateAlertRuleRequest {
+  causes?: ('clicks' | 'destination' | 'expiry' | 'exhaustion' | 'domain' | 'webhook')[] | null;
+  /** At most 20. Webhooks need no channel: they subscribe to alert.fired and alert.resolved. */
+  channelIds?: string[] | null;
+  /** 1 to 90; 7 if it is left out. */
+  days?: number | null;
+  /** The default is true. Open alerts of a rule that is turned off are resolved without messages. */
+  isActive?: boolean | null;
+  name?: string | null;
+  /** Only this link; null: all links of the workspace. */
+  urlId?: string | null;
 }
 
 export interface UpdateBundle {
@@ -3864,7 +4143,7 @@ export interface UpdateView {
 }
 
 export interface UpdateWebhookRequest {
-  events?: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[] | null;
+  events?: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring' | 'alert.fired' | 'alert.resolved')[] | null;
   /** Replaces all custom headers. Standard headers of deliveries cannot be set. The value *** keeps the present value of the header. */
   headers?: Record<string, string> | null;
   /** The default is true. */
@@ -4161,7 +4440,7 @@ export interface Webhook {
   code?: ProblemCode;
   /** A time in RFC 3339. */
   createdAt: string;
-  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
+  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring' | 'alert.fired' | 'alert.resolved')[];
   /** When the first of these failed. Null if the last attempt succeeded. */
   failingSince: string | null;
   /** Failed attempts since the last one that succeeded. */
@@ -4205,7 +4484,7 @@ export interface Webhook {
 }
 
 /** The body of a delivery. */
-export type WebhookEvent = ConversionCreatedEvent | DomainCertificateExpiringEvent | DomainCertificateFailedEvent | DomainCertificateIssuedEvent | DomainFailedEvent | DomainVerifiedEvent | ExperimentDecidedEvent | RoutingRuleCreatedEvent | RoutingRuleDeletedEvent | RoutingRuleMatchedEvent | RoutingRuleUpdatedEvent | UrlClickedEvent | UrlCreatedEvent | UrlDeletedEvent | UrlRestoredEvent | UrlUpdatedEvent | WebhookTestEvent;
+export type WebhookEvent = AlertFiredEvent | AlertResolvedEvent | ConversionCreatedEvent | DomainCertificateExpiringEvent | DomainCertificateFailedEvent | DomainCertificateIssuedEvent | DomainFailedEvent | DomainVerifiedEvent | ExperimentDecidedEvent | LinkDestinationBrokenEvent | LinkDestinationRecoveredEvent | LinkExhaustedEvent | LinkExpiredEvent | LinkStartedEvent | RoutingRuleCreatedEvent | RoutingRuleDeletedEvent | RoutingRuleMatchedEvent | RoutingRuleUpdatedEvent | UrlClickedEvent | UrlCreatedEvent | UrlDeletedEvent | UrlRestoredEvent | UrlUpdatedEvent | WebhookTestEvent;
 
 export interface WebhookLog {
   /** Starts at 1. */
