@@ -174,7 +174,8 @@ func (s *session) webhooks() {
 func (s *session) alerts() {
 	t, ctx := s.t, s.ctx()
 	me := got(s.Account.Me(ctx))(t)
-	channel := got(s.Alerts.CreateChannel(ctx, client.CreateAlertChannel{Name: "Mine", Kind: client.AlertChannelKindMail, Target: me.Email}))(t)
+	channel := got(s.Alerts.CreateChannel(ctx, client.CreateAlertChannel{Name: "Mine", Kind: client.AlertChannelKindMail,
+		Target: me.Email}))(t)
 	got(s.Alerts.UpdateChannel(ctx, channel.ID, client.UpdateAlertChannel{QuietFrom: client.Set("22:00"), QuietTo: client.Set("07:00")}))(t)
 	got(s.Alerts.Channels(ctx, client.PageParams{}))(t)
 	rule := got(s.Alerts.CreateRule(ctx, client.CreateAlertRule{Name: "All", Causes: []client.AlertCause{client.AlertCauseDestination},

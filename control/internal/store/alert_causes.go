@@ -20,7 +20,8 @@ func (c Conn) NearlyExhausted(ctx context.Context, workspace uint64, linkID stri
 	w.and(true, `urls.workspace_num = ?`, workspace)
 	w.and(linkID != "", `urls.id = ?`, linkID)
 	w.and(true, `urls.max_clicks IS NOT NULL AND urls.exhausted_at IS NULL AND urls.active AND 100 * (coalesce(urls.limit_base, 0) +
-		coalesce((SELECT clicks FROM limit_totals t WHERE t.link = urls.num AND t.since = urls.limit_since), 0)) >= ? * urls.max_clicks`, percent)
+		coalesce((SELECT clicks FROM limit_totals t WHERE t.link = urls.num AND t.since = urls.limit_since), 0)) >=
+		? * urls.max_clicks`, percent)
 	return All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls`+w.String()+` ORDER BY urls.num LIMIT ?`, append(w.args, limit)...)
 }
 

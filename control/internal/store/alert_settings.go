@@ -27,7 +27,8 @@ const alertChannelColumns = `num, id, workspace_num, name, kind, target, quiet_f
 	created_at, updated_at`
 
 func scanAlertChannel(row interface{ Scan(...any) error }) (c AlertChannel, err error) {
-	return c, row.Scan(&c.Num, &c.ID, &c.Workspace, &c.Name, &c.Kind, &c.Target, orZero(&c.QuietFrom), orZero(&c.QuietTo), &c.Zone, &c.Active,
+	return c, row.Scan(&c.Num, &c.ID, &c.Workspace, &c.Name, &c.Kind, &c.Target, orZero(&c.QuietFrom), orZero(&c.QuietTo), &c.Zone,
+		&c.Active,
 		orZero(&c.LastError), orZero(&c.LastSent), &c.CreatedAt, &c.UpdatedAt)
 }
 
@@ -53,14 +54,16 @@ func (c Conn) AlertChannelsByID(ctx context.Context, workspace uint64, ids []str
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return All(ctx, c, scanAlertChannel, `SELECT `+alertChannelColumns+` FROM alert_channels WHERE workspace_num = ? AND id IN (`+In(len(ids))+
-		`) ORDER BY num`, append([]any{workspace}, Args(ids)...)...)
+	return All(ctx, c, scanAlertChannel,
+		`SELECT `+alertChannelColumns+` FROM alert_channels WHERE workspace_num = ? AND id IN (`+In(len(ids))+
+			`) ORDER BY num`, append([]any{workspace}, Args(ids)...)...)
 }
 
 // InsertAlertChannel adds a channel.
 func (tx *Tx) InsertAlertChannel(ctx context.Context, c *AlertChannel) error {
 	return tx.Row(ctx, `INSERT INTO alert_channels (id, workspace_num, name, kind, target, quiet_from, quiet_to, zone, active, created_at, updated_at)
-		VALUES (`+In(11)+`) RETURNING num`, c.ID, c.Workspace, c.Name, c.Kind, c.Target, null(c.QuietFrom), null(c.QuietTo), c.Zone, c.Active,
+		VALUES (`+In(11)+`) RETURNING num`, c.ID, c.Workspace, c.Name, c.Kind, c.Target, null(c.QuietFrom), null(c.QuietTo), c.Zone,
+		c.Active,
 		c.CreatedAt, c.UpdatedAt).Scan(&c.Num)
 }
 
@@ -118,7 +121,8 @@ func (c Conn) AlertRules(ctx context.Context, workspace uint64, limit, offset in
 
 // ActiveAlertRules lists active rules with higher numbers, in the order of the numbers.
 func (c Conn) ActiveAlertRules(ctx context.Context, after uint64, limit int) ([]AlertRule, error) {
-	return All(ctx, c, scanAlertRule, `SELECT `+alertRuleColumns+` FROM alert_rules WHERE active AND num > ? ORDER BY num LIMIT ?`, after, limit)
+	return All(ctx, c, scanAlertRule, `SELECT `+alertRuleColumns+` FROM alert_rules WHERE active AND num > ? ORDER BY num LIMIT ?`,
+		after, limit)
 }
 
 // LockAlertRule reads a rule and locks it, or returns ErrNotFound.

@@ -83,7 +83,8 @@ func (tx *Tx) ResolveAlert(ctx context.Context, num uint64, at int64) error {
 
 // ForgetAlerts deletes alerts that were resolved before a time, at most limit.
 func (tx *Tx) ForgetAlerts(ctx context.Context, before int64, limit int) error {
-	return tx.Do(ctx, `DELETE FROM alerts WHERE num IN (SELECT num FROM alerts WHERE resolved_at < ? ORDER BY resolved_at LIMIT ?)`, before, limit)
+	return tx.Do(ctx, `DELETE FROM alerts WHERE num IN (SELECT num FROM alerts WHERE resolved_at < ? ORDER BY resolved_at LIMIT ?)`,
+		before, limit)
 }
 
 // The events of an alert.
@@ -110,7 +111,8 @@ func (tx *Tx) InsertAlertMessage(ctx context.Context, alert, channel uint64, eve
 
 // DropAlertMessage deletes a message that no attempt was made to send. It reports whether there was one.
 func (tx *Tx) DropAlertMessage(ctx context.Context, alert, channel uint64, event string) (bool, error) {
-	return tx.Changes(ctx, `DELETE FROM alert_messages WHERE alert_num = ? AND channel_num = ? AND event = ? AND attempts = 0`, alert, channel, event)
+	return tx.Changes(ctx, `DELETE FROM alert_messages WHERE alert_num = ? AND channel_num = ? AND event = ? AND attempts = 0`, alert,
+		channel, event)
 }
 
 // AnyAlertMessageDue reports whether a message is due.
@@ -120,7 +122,8 @@ func (c Conn) AnyAlertMessageDue(ctx context.Context, now int64) (bool, error) {
 
 // ClaimAlertMessages takes messages that are due, the oldest first. They are due again at a time, in case the process is killed.
 func (tx *Tx) ClaimAlertMessages(ctx context.Context, now, again int64, limit int) (list []AlertMessage, err error) {
-	nums, err := All(ctx, tx.Conn, column[uint64], `SELECT num FROM alert_messages WHERE due_at <= ? ORDER BY due_at, num LIMIT ?`+tx.skipLocked(),
+	nums, err := All(ctx, tx.Conn, column[uint64],
+		`SELECT num FROM alert_messages WHERE due_at <= ? ORDER BY due_at, num LIMIT ?`+tx.skipLocked(),
 		now, limit)
 	if err != nil || len(nums) == 0 {
 		return nil, err
@@ -143,7 +146,8 @@ func (tx *Tx) ClaimAlertMessages(ctx context.Context, now, again int64, limit in
 	}
 	for i := range list {
 		r := refs[list[i].Num]
-		if list[i].Alert, err = scanAlert(tx.Row(ctx, `SELECT `+alertColumns+` FROM `+alertTables+` WHERE a.num = ?`, r.alert)); err != nil {
+		if list[i].Alert, err = scanAlert(tx.Row(ctx, `SELECT `+alertColumns+` FROM `+alertTables+` WHERE a.num = ?`,
+			r.alert)); err != nil {
 			return nil, err
 		}
 		if list[i].Channel, err = scanAlertChannel(tx.Row(ctx, `SELECT `+alertChannelColumns+` FROM alert_channels WHERE num = ?`,

@@ -95,7 +95,7 @@ type AlertChannelFields struct {
 	IsActive  kit.Opt[bool]   `json:"isActive,omitempty" doc:"The default is true."`
 }
 
-func (f *AlertChannelFields) input(name, kind, target kit.Opt[string]) alerts.ChannelInput {
+func (f *AlertChannelFields) channelInput(name, kind, target kit.Opt[string]) alerts.ChannelInput {
 	return alerts.ChannelInput{Name: kit.Given(name, ""), Kind: kit.Given(kind, ""), Target: kit.Given(target, ""),
 		QuietFrom: kit.Given(f.QuietFrom, ""), QuietTo: kit.Given(f.QuietTo, ""), Zone: kit.Given(f.TimeZone, "UTC"),
 		Active: kit.Given(f.IsActive, true)}
@@ -109,7 +109,7 @@ type AlertRuleFields struct {
 	IsActive   kit.Opt[bool]     `json:"isActive,omitempty" doc:"The default is true. Open alerts of a rule that is turned off are resolved without messages."`
 }
 
-func (f *AlertRuleFields) input(name kit.Opt[string], causes kit.Opt[[]string]) alerts.RuleInput {
+func (f *AlertRuleFields) ruleInput(name kit.Opt[string], causes kit.Opt[[]string]) alerts.RuleInput {
 	return alerts.RuleInput{Name: kit.Given(name, ""), Causes: kit.Given(causes, nil), LinkID: kit.Given(f.URLID, ""),
 		Days: kit.Given(f.Days, int64(alerts.DefaultDays)), Channels: kit.Given(f.ChannelIDs, nil), Active: kit.Given(f.IsActive, true)}
 }
@@ -139,7 +139,7 @@ func (s *server) registerAlerts() {
 				AlertRuleFields
 			}
 		}) (*kit.Body[AlertRule], error) {
-			return kit.Respond(alertRuleOf)(s.Alerts.CreateRule(ctx, kit.Principal(ctx), in.Body.input(in.Body.Name, in.Body.Causes)))
+			return kit.Respond(alertRuleOf)(s.Alerts.CreateRule(ctx, kit.Principal(ctx), in.Body.ruleInput(in.Body.Name, in.Body.Causes)))
 		})
 	kit.Handle(s.Kit, changes(http.MethodPut, "/{id}", "updateAlertRule", "Update the given fields of an alert rule").
 		About("Changes the given fields.").Example(`{"days":3}`), func(ctx context.Context, in *struct {
@@ -150,7 +150,8 @@ func (s *server) registerAlerts() {
 			AlertRuleFields
 		}
 	}) (*kit.Body[AlertRule], error) {
-		return kit.Respond(alertRuleOf)(s.Alerts.UpdateRule(ctx, kit.Principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.Causes)))
+		return kit.Respond(alertRuleOf)(s.Alerts.UpdateRule(ctx, kit.Principal(ctx), in.ID, in.Body.ruleInput(in.Body.Name,
+			in.Body.Causes)))
 	})
 	kit.Handle(s.Kit, changes(http.MethodDelete, "/{id}", "deleteAlertRule", "Delete an alert rule").
 		About("Deletes the rule and its alerts."), kit.Delete(s.Alerts.DeleteRule))
@@ -178,7 +179,8 @@ func (s *server) registerAlertChannels() {
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listAlertChannels", "List alert channels").
 		About("A page of the workspace's alert channels, the newest first. Addresses of chats are never returned."),
 		func(ctx context.Context, in *struct{ kit.Paging }) (*kit.Body[kit.List[AlertChannel]], error) {
-			return kit.RespondPage(in.Paging, alertPage, alertChannelOf)(s.Alerts.ListChannels(ctx, kit.Principal(ctx), in.Offset(alertPage),
+			return kit.RespondPage(in.Paging, alertPage, alertChannelOf)(s.Alerts.ListChannels(ctx, kit.Principal(ctx),
+				in.Offset(alertPage),
 				in.Size(alertPage)))
 		})
 	kit.Handle(s.Kit, changes(http.MethodPost, "", "createAlertChannel", "Create an alert channel").
@@ -194,7 +196,8 @@ func (s *server) registerAlertChannels() {
 				AlertChannelFields
 			}
 		}) (*kit.Body[AlertChannel], error) {
-			return kit.Respond(alertChannelOf)(s.Alerts.CreateChannel(ctx, kit.Principal(ctx), in.Body.input(in.Body.Name, in.Body.Kind,
+			return kit.Respond(alertChannelOf)(s.Alerts.CreateChannel(ctx, kit.Principal(ctx), in.Body.channelInput(in.Body.Name,
+				in.Body.Kind,
 				in.Body.Target)))
 		})
 	kit.Handle(s.Kit, changes(http.MethodPut, "/{id}", "updateAlertChannel", "Update the given fields of an alert channel").
@@ -208,7 +211,7 @@ func (s *server) registerAlertChannels() {
 			}
 		}) (*kit.Body[AlertChannel], error) {
 			return kit.Respond(alertChannelOf)(s.Alerts.UpdateChannel(ctx, kit.Principal(ctx), in.ID,
-				in.Body.input(in.Body.Name, kit.Opt[string]{}, in.Body.Target)))
+				in.Body.channelInput(in.Body.Name, kit.Opt[string]{}, in.Body.Target)))
 		})
 	kit.Handle(s.Kit, changes(http.MethodDelete, "/{id}", "deleteAlertChannel", "Delete an alert channel").
 		About("Deletes the channel and its messages. Rules keep their other channels."), kit.Delete(s.Alerts.DeleteChannel))

@@ -123,7 +123,7 @@ func New(cfg Config, st *store.Store, clicks analytics.Store) (*Service, error) 
 // Close closes idle connections.
 func (s *Service) Close() { s.client.Close() }
 
-func (s *Service) now() int64 { return s.cfg.Now().UnixMilli() }
+func (s *Service) nowMillis() int64 { return s.cfg.Now().UnixMilli() }
 
 func (s *Service) forget(ctx context.Context) error {
 	return s.store.Tx(ctx, func(tx *store.Tx) error {

@@ -275,7 +275,8 @@ func TestLook_tells_each_channel_once(t *testing.T) {
 			a.Content.Type != "AdaptiveCard" || !strings.Contains(a.Content.Body[1].Text, "shop.example") {
 			w.Errorf("Teams gets %+v", teams)
 		}
-		if !strings.Contains(discord.Content, `\*more\*`) || discord.AllowedMentions.Parse == nil || len(discord.AllowedMentions.Parse) != 0 {
+		if !strings.Contains(discord.Content,
+			`\*more\*`) || discord.AllowedMentions.Parse == nil || len(discord.AllowedMentions.Parse) != 0 {
 			w.Errorf("Discord gets %+v", discord)
 		}
 		mails, err := w.store.MailIDs(w.Context())
@@ -307,8 +308,9 @@ func TestLook_finds_every_cause(t *testing.T) {
 		w.rule("expiry exhaustion domain webhook clicks")
 		now := w.now()
 		day := 24 * time.Hour
-		for slug, end := range map[string]time.Time{"soon1": now.Add(2 * day), "soon2": now.Add(2*day + time.Hour), "later": now.Add(30 * day),
-			"over": now.Add(-time.Hour)} {
+		for slug, end := range map[string]time.Time{"soon1": now.Add(2 * day), "soon2": now.Add(2*day + time.Hour),
+			"later": now.Add(30 * day),
+			"over":  now.Add(-time.Hour)} {
 			w.exec(`UPDATE urls SET expires_at = ? WHERE num = ?`, end.UnixMilli(), w.link(slug).Num)
 		}
 		limited, usual := w.link("limited"), w.link("usual")
@@ -490,7 +492,8 @@ func TestCreate_refuses_wrong_input(t *testing.T) {
 		}
 	}
 	for _, target := range []string{"http://203.0.114.1/", "bob@example.com"} {
-		if _, err := strict.CreateChannel(t.Context(), w.ann, alerts.ChannelInput{Name: s("a"), Kind: s("mail"), Target: &target}); err == nil {
+		if _, err := strict.CreateChannel(t.Context(), w.ann, alerts.ChannelInput{Name: s("a"), Kind: s("mail"),
+			Target: &target}); err == nil {
 			t.Errorf("%s is a channel", target)
 		}
 	}

@@ -31,8 +31,8 @@ var reasons = map[string]string{
 	"bad_certificate": "its certificate is not valid", "too_slow": "the server is too slow", "redirect_loop": "it redirects again and again",
 }
 
-// present lists the causes of a rule that hold, except for clicks.
-func (s *Service) present(ctx context.Context, r *store.AlertRule) (list []cause, err error) {
+// holding lists the causes of a rule that hold, except for clicks.
+func (s *Service) holding(ctx context.Context, r *store.AlertRule) (list []cause, err error) {
 	for _, kind := range r.Causes {
 		var some []cause
 		switch kind {

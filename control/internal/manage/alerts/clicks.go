@@ -59,7 +59,8 @@ func (s *Service) unusual(ctx context.Context, r *store.AlertRule) (list []cause
 			side, word = "below", "fewer"
 		}
 		list = append(list, cause{Clicks, fmt.Sprintf("clicks:%s:%s", u.ID, side),
-			fmt.Sprintf("The link %s has far %s clicks than usual: %.0f within %d hours instead of about %.0f.", u.Name(), word, w.Clicks, w.Hours,
+			fmt.Sprintf("The link %s has far %s clicks than usual: %.0f within %d hours instead of about %.0f.", u.Name(), word,
+				w.Clicks, w.Hours,
 				math.Round(w.Expected)), []string{u.ID}})
 	}
 	return list, judged, nil
@@ -87,7 +88,8 @@ func (s *Service) judge(ctx context.Context, r *store.AlertRule, hour int64, bef
 		num := links[i].Num
 		w := known[num]
 		j := anomaly.Judge(series[num])
-		next, change := anomaly.Watch{Alarm: anomaly.Direction(w.Alarm), Seen: w.Seen, Side: anomaly.Direction(w.Side), Calm: w.Calm}.Next(j)
+		next, change := anomaly.Watch{Alarm: anomaly.Direction(w.Alarm), Seen: w.Seen, Side: anomaly.Direction(w.Side),
+			Calm: w.Calm}.Next(j)
 		w.Link, w.Alarm, w.Seen, w.Side, w.Calm = num, int8(next.Alarm), next.Seen, int8(next.Side), next.Calm
 		if change == anomaly.Fired {
 			w.Clicks, w.Expected, w.Hours = j.Clicks, j.Expected, j.Hours

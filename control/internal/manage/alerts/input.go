@@ -68,8 +68,8 @@ func (s *Service) checkTarget(ctx context.Context, in *ChannelInput, kind string
 	}
 }
 
-// apply validates the other given fields and writes all to c.
-func (in *ChannelInput) apply(c *Channel, v *problem.Fields) {
+// applyTo validates the other given fields and writes all to c.
+func (in *ChannelInput) applyTo(c *Channel, v *problem.Fields) {
 	if in.Name != nil {
 		c.Name = checkName(*in.Name, v)
 	}
@@ -145,7 +145,7 @@ func (s *Service) CreateChannel(ctx context.Context, p auth.Principal, in Channe
 		}
 	}
 	s.checkTarget(ctx, &in, c.Kind, c.Workspace, &v)
-	in.apply(&c, &v)
+	in.applyTo(&c, &v)
 	if err := v.Err(); err != nil {
 		return c, err
 	}
@@ -196,7 +196,7 @@ func (s *Service) UpdateChannel(ctx context.Context, p auth.Principal, id string
 		before := s.opened(row)
 		after = before
 		v := slices.Clone(checked)
-		in.apply(&after, &v)
+		in.applyTo(&after, &v)
 		if err := v.Err(); err != nil || after == before {
 			return err
 		}
@@ -315,7 +315,8 @@ func (s *Service) ListRules(ctx context.Context, p auth.Principal, offset, limit
 // CreateRule adds a rule to the workspace.
 func (s *Service) CreateRule(ctx context.Context, p auth.Principal, in RuleInput) (store.AlertRule, error) {
 	now := store.Now()
-	r := store.AlertRule{ID: store.NewID(), Workspace: p.Workspace.Num, Channels: []string{}, Days: DefaultDays, Active: true, CreatedAt: now,
+	r := store.AlertRule{ID: store.NewID(), Workspace: p.Workspace.Num, Channels: []string{}, Days: DefaultDays, Active: true,
+		CreatedAt: now,
 		UpdatedAt: now}
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		var v problem.Fields
@@ -372,7 +373,7 @@ func (s *Service) UpdateRule(ctx context.Context, p auth.Principal, id string, i
 				return err
 			}
 			for _, a := range open {
-				if err := tx.ResolveAlert(ctx, a.Num, s.now()); err != nil {
+				if err := tx.ResolveAlert(ctx, a.Num, s.nowMillis()); err != nil {
 					return err
 				}
 			}
@@ -398,11 +399,13 @@ func (s *Service) DeleteRule(ctx context.Context, p auth.Principal, id string) e
 }
 
 func ruleEntry(p auth.Principal, action string, r *store.AlertRule, before, after map[string]any) audit.Entry {
-	return audit.Entry{UserID: p.UserID, Action: action, EntityType: "alert_rule", EntityID: r.ID, Workspace: r.Workspace, Old: before, New: after}
+	return audit.Entry{UserID: p.UserID, Action: action, EntityType: "alert_rule", EntityID: r.ID, Workspace: r.Workspace, Old: before,
+		New: after}
 }
 
 func ruleFields(r *store.AlertRule) map[string]any {
-	return map[string]any{"name": r.Name, "causes": r.Causes, "urlId": r.LinkID, "days": r.Days, "channelIds": r.Channels, "isActive": r.Active}
+	return map[string]any{"name": r.Name, "causes": r.Causes, "urlId": r.LinkID, "days": r.Days, "channelIds": r.Channels,
+		"isActive": r.Active}
 }
 
 // Query selects alerts.

@@ -11,7 +11,7 @@ import (
 
 // lookAt compares what holds with the open alerts of a rule.
 func (s *Service) lookAt(ctx context.Context, r *store.AlertRule) error {
-	causes, err := s.present(ctx, r)
+	causes, err := s.holding(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -19,11 +19,11 @@ func (s *Service) lookAt(ctx context.Context, r *store.AlertRule) error {
 	if err != nil {
 		return err
 	}
-	return s.settle(ctx, r.ID, append(causes, unusual...), judged)
+	return s.settleAlerts(ctx, r.ID, append(causes, unusual...), judged)
 }
 
-// settle stores alerts that have fired or are resolved, with their messages and events.
-func (s *Service) settle(ctx context.Context, ruleID string, causes []cause, judged *judgement) error {
+// settleAlerts stores alerts that have fired or are resolved, with their messages and events.
+func (s *Service) settleAlerts(ctx context.Context, ruleID string, causes []cause, judged *judgement) error {
 	fired, resolved := 0, 0
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		fired, resolved = 0, 0
@@ -48,15 +48,17 @@ func (s *Service) settle(ctx context.Context, ruleID string, causes []cause, jud
 		if err != nil {
 			return err
 		}
-		at := s.now()
+		at := s.nowMillis()
 		var events []webhooks.Event
 		for _, c := range causes {
 			known := slices.ContainsFunc(open, func(a store.Alert) bool { return a.Cause == c.key })
 			if known || !holds(&r, c.kind) {
 				continue
 			}
-			a := store.Alert{ID: store.NewID(), Rule: r.Num, RuleID: r.ID, RuleName: r.Name, Workspace: r.Workspace, Kind: c.kind, Cause: c.key,
-				Summary: c.summary, Links: append([]string{}, c.links[:min(len(c.links), shownLinks)]...), LinkCount: int64(len(c.links)), FiredAt: at}
+			a := store.Alert{ID: store.NewID(), Rule: r.Num, RuleID: r.ID, RuleName: r.Name, Workspace: r.Workspace, Kind: c.kind,
+				Cause:   c.key,
+				Summary: c.summary, Links: append([]string{}, c.links[:min(len(c.links), shownLinks)]...),
+				LinkCount: int64(len(c.links)), FiredAt: at}
 			if err := s.fire(ctx, tx, &a, channels); err != nil {
 				return err
 			}
@@ -113,7 +115,8 @@ func (s *Service) resolve(ctx context.Context, tx *store.Tx, a *store.Alert, cha
 		} else if untold || !c.Active || c.CreatedAt > a.FiredAt {
 			continue
 		}
-		if err := tx.InsertAlertMessage(ctx, a.Num, c.Num, store.AlertResolved, audible(c, s.cfg.Now()).UnixMilli(), a.ResolvedAt); err != nil {
+		if err := tx.InsertAlertMessage(ctx, a.Num, c.Num, store.AlertResolved, audible(c, s.cfg.Now()).UnixMilli(),
+			a.ResolvedAt); err != nil {
 			return err
 		}
 	}

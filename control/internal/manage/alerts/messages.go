@@ -38,27 +38,27 @@ func (s *Service) Send(ctx context.Context) error {
 
 func (s *Service) sendSome(ctx context.Context) (more bool, err error) {
 	// Reading first spares the database a write every few seconds.
-	if some, err := s.store.AnyAlertMessageDue(ctx, s.now()); err != nil || !some {
+	if some, err := s.store.AnyAlertMessageDue(ctx, s.nowMillis()); err != nil || !some {
 		return false, err
 	}
 	var list []store.AlertMessage
 	err = s.store.Tx(ctx, func(tx *store.Tx) (err error) {
-		list, err = tx.ClaimAlertMessages(ctx, s.now(), s.cfg.Now().Add(claimFor).UnixMilli(), sendBatch)
+		list, err = tx.ClaimAlertMessages(ctx, s.nowMillis(), s.cfg.Now().Add(claimFor).UnixMilli(), sendBatch)
 		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("take messages about alerts: %w", err)
 	}
 	for i := range list {
-		if err := s.send(ctx, &list[i]); err != nil {
+		if err := s.sendOne(ctx, &list[i]); err != nil {
 			return false, err
 		}
 	}
 	return len(list) == sendBatch, nil
 }
 
-// send sends one message and stores how that ended.
-func (s *Service) send(ctx context.Context, m *store.AlertMessage) error {
+// sendOne sends one message and stores how that ended.
+func (s *Service) sendOne(ctx context.Context, m *store.AlertMessage) error {
 	target, err := s.box.Open(targetPlace(m.Channel.ID), m.Channel.Target)
 	if err != nil {
 		return s.ended(ctx, m, failure{text: "The address of the channel cannot be decrypted.", final: true})
@@ -117,7 +117,7 @@ func (s *Service) mail(ctx context.Context, m *store.AlertMessage, address strin
 		if member, err := tx.HasMemberAddress(ctx, m.Alert.Workspace, store.EmailKey(address)); err != nil || !member {
 			if err == nil {
 				s.lost.Add(1)
-				err = tx.NoteAlertSent(ctx, m.Channel.Num, "The address belongs to no member of the workspace.", s.now())
+				err = tx.NoteAlertSent(ctx, m.Channel.Num, "The address belongs to no member of the workspace.", s.nowMillis())
 			}
 			if err == nil {
 				err = tx.EndAlertMessage(ctx, m.Num)
@@ -134,7 +134,7 @@ func (s *Service) mail(ctx context.Context, m *store.AlertMessage, address strin
 			return err
 		}
 		s.sent.Add(1)
-		if err := tx.NoteAlertSent(ctx, m.Channel.Num, "", s.now()); err != nil {
+		if err := tx.NoteAlertSent(ctx, m.Channel.Num, "", s.nowMillis()); err != nil {
 			return err
 		}
 		return tx.EndAlertMessage(ctx, m.Num)
@@ -201,7 +201,8 @@ func (s *Service) payload(m *store.AlertMessage) any {
 	switch m.Channel.Kind {
 	case Slack: // https://api.slack.com/messaging/webhooks
 		text := "*" + slackText(title) + "*\n" + slackText(summary) + "\n<" + link + "|Open the console>"
-		return object{"text": title + ": " + summary, "blocks": []object{{"type": "section", "text": object{"type": "mrkdwn", "text": text}}}}
+		return object{"text": title + ": " + summary, "blocks": []object{{"type": "section", "text": object{"type": "mrkdwn",
+			"text": text}}}}
 	case Teams: // https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
 		return object{"type": "message", "attachments": []object{{
 			"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": nil,
