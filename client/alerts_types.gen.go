@@ -93,7 +93,7 @@ type UpdateAlertRule struct {
 }
 
 // ListAlertsParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [ListLinksParams].
+// [PageParams].
 type ListAlertsParams struct {
 	Page  int `query:"page"`
 	Limit int `query:"limit"`

@@ -2,6 +2,78 @@
 
 package client
 
+// ConditionType is one of the constants below. A later release of the server may know more.
+type ConditionType string
+
+const (
+	ConditionTypeDevice      ConditionType = "device"
+	ConditionTypeOS          ConditionType = "os"
+	ConditionTypeBrowser     ConditionType = "browser"
+	ConditionTypeCountry     ConditionType = "country"
+	ConditionTypeRegion      ConditionType = "region"
+	ConditionTypeCity        ConditionType = "city"
+	ConditionTypeLanguage    ConditionType = "language"
+	ConditionTypeTime        ConditionType = "time"
+	ConditionTypeDayOfWeek   ConditionType = "day_of_week"
+	ConditionTypeReferer     ConditionType = "referer"
+	ConditionTypeUTMSource   ConditionType = "utm_source"
+	ConditionTypeUTMMedium   ConditionType = "utm_medium"
+	ConditionTypeUTMCampaign ConditionType = "utm_campaign"
+	ConditionTypeUTMTerm     ConditionType = "utm_term"
+	ConditionTypeUTMContent  ConditionType = "utm_content"
+	ConditionTypeIP          ConditionType = "ip"
+	ConditionTypeContinent   ConditionType = "continent"
+	ConditionTypeQuery       ConditionType = "query"
+	ConditionTypeDate        ConditionType = "date"
+	ConditionTypeVisitor     ConditionType = "visitor"
+	ConditionTypePercentage  ConditionType = "percentage"
+)
+
+// Device is one of the constants below. A later release of the server may know more.
+type Device string
+
+const (
+	DeviceMobile  Device = "MOBILE"
+	DeviceTablet  Device = "TABLET"
+	DeviceDesktop Device = "DESKTOP"
+)
+
+// ExportFormat is one of the constants below. A later release of the server may know more.
+type ExportFormat string
+
+const (
+	ExportFormatCSV  ExportFormat = "csv"
+	ExportFormatJSON ExportFormat = "json"
+)
+
+// Health is one of the constants below. A later release of the server may know more.
+type Health string
+
+const (
+	HealthOk         Health = "ok"
+	HealthRedirected Health = "redirected"
+	HealthUnknown    Health = "unknown"
+	HealthBroken     Health = "broken"
+)
+
+// HealthReason is one of the constants below. A later release of the server may know more.
+type HealthReason string
+
+const (
+	HealthReasonMoved          HealthReason = "moved"
+	HealthReasonNotFound       HealthReason = "not_found"
+	HealthReasonGone           HealthReason = "gone"
+	HealthReasonServerError    HealthReason = "server_error"
+	HealthReasonNoAddress      HealthReason = "no_address"
+	HealthReasonUnreachable    HealthReason = "unreachable"
+	HealthReasonBadCertificate HealthReason = "bad_certificate"
+	HealthReasonTooSlow        HealthReason = "too_slow"
+	HealthReasonRedirectLoop   HealthReason = "redirect_loop"
+	HealthReasonRestricted     HealthReason = "restricted"
+	HealthReasonBusy           HealthReason = "busy"
+	HealthReasonPrivateAddress HealthReason = "private_address"
+)
+
 // LinkSort is one of the constants below. A later release of the server may know more.
 type LinkSort string
 

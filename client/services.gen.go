@@ -4,6 +4,9 @@ package client
 
 // Services are the groups of methods of a [Client].
 type Services struct {
+	Annotations       *AnnotationService
+	Segments          *SegmentService
+	Archives          *ArchiveService
 	Links             *LinkService
 	Rules             *RuleService
 	Variants          *VariantService
@@ -37,6 +40,9 @@ type Services struct {
 
 func newServices(c *Client) Services {
 	return Services{
+		Annotations:       &AnnotationService{c},
+		Segments:          &SegmentService{c},
+		Archives:          &ArchiveService{c},
 		Links:             &LinkService{c},
 		Rules:             &RuleService{c},
 		Variants:          &VariantService{c},

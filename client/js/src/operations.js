@@ -1,7 +1,7 @@
 // Generated from the OpenAPI document by generate/generate.js. Do not edit.
 
 // A resource, and below it its operations: name, method, path, and letters.
-// b: a body in JSON; c: or in CSV; n: or in JSON lines; m: a file in a form; i: takes an Idempotency-Key; p: a list of pages;
+// b: a body in JSON; c: or in CSV; n: or in JSON lines; z: a ZIP file; m: a file in a form; i: takes an Idempotency-Key; p: a list of pages;
 // s: a stream of events; r: answers with a redirect.
 export const operations = `
 abuse
@@ -42,6 +42,7 @@ abTestsAlias GET /api/analytics/ab-test
 abTests GET /api/analytics/ab-tests
 bots GET /api/analytics/bots
 botsAlias GET /api/analytics/bots/overview
+conversionsReport GET /api/analytics/conversions
 export GET /api/analytics/export
 freshness GET /api/analytics/freshness
 groupsReport GET /api/analytics/groups
@@ -59,12 +60,20 @@ exportLink GET /api/analytics/urls/{id}/export
 linkHeatmap GET /api/analytics/urls/{id}/heatmap
 recentClicks GET /api/analytics/urls/{id}/recent-clicks
 routingReport GET /api/analytics/urls/{id}/routing
+annotations
+list GET /api/annotations
+create POST /api/annotations bi
+delete DELETE /api/annotations/{id}
+update PUT /api/annotations/{id} b
 apiKeys
 list GET /api/api-keys p
 create POST /api/api-keys bi
 delete DELETE /api/api-keys/{id}
 get GET /api/api-keys/{id}
 rotate POST /api/api-keys/{id}/rotate bi
+archives
+exportWorkspace GET /api/workspaces/{id}/archive
+importWorkspace POST /api/workspaces/{id}/archive z
 audit
 list GET /api/audit-logs p
 bundles
@@ -157,6 +166,11 @@ updateSettings PATCH /api/urls/{id}/routing-rules/settings b
 delete DELETE /api/urls/{id}/routing-rules/{ruleId}
 get GET /api/urls/{id}/routing-rules/{ruleId}
 update PUT /api/urls/{id}/routing-rules/{ruleId} b
+segments
+list GET /api/segments p
+create POST /api/segments bi
+delete DELETE /api/segments/{id}
+update PUT /api/segments/{id} b
 sso
 listSignInMethods GET /api/auth/methods
 list GET /api/auth/sso

@@ -24,6 +24,7 @@ import (
 	"github.com/shortline/shortline/control/internal/api/peopleapi"
 	"github.com/shortline/shortline/control/internal/api/reportapi"
 	"github.com/shortline/shortline/control/internal/api/systemapi"
+	"github.com/shortline/shortline/control/internal/archive"
 	"github.com/shortline/shortline/control/internal/clicks/convert"
 	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/clicks/report"
@@ -33,6 +34,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/alerts"
+	"github.com/shortline/shortline/control/internal/manage/annotations"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
 	"github.com/shortline/shortline/control/internal/manage/domains"
@@ -45,6 +47,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/passkeys"
 	"github.com/shortline/shortline/control/internal/manage/privacy"
 	"github.com/shortline/shortline/control/internal/manage/routing"
+	"github.com/shortline/shortline/control/internal/manage/segments"
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/tags"
@@ -91,7 +94,10 @@ type Deps struct {
 	Tags         *tags.Service // needs Links
 	UTMTemplates *utmtemplates.Service
 	Views        *views.Service
-	Imports      *imports.Service // needs Links
+	Archives     *archive.Service     // needs Links, Routing, Bundles, Tags, UTMTemplates, Domains and Webhooks
+	Segments     *segments.Service    // needs Reports
+	Annotations  *annotations.Service // needs Reports
+	Imports      *imports.Service     // needs Links
 	Domains      *domains.Service
 	Explain      *explain.Service // needs Links
 
@@ -123,23 +129,26 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	})
 	reportapi.Register(k, reportapi.Deps{
 		Reports: deps.Reports, Live: deps.Live, ConversionSettings: deps.ConversionSettings, Conversions: deps.Conversions,
-		Experiments: deps.Experiments, Abuse: deps.Abuse, Links: deps.Links,
+		Experiments: deps.Experiments, Abuse: deps.Abuse, Links: deps.Links, Segments: deps.Segments, Annotations: deps.Annotations,
 	})
 	peopleapi.Register(k, peopleapi.Deps{
 		Accounts: deps.Accounts, Keys: deps.Keys, Passkeys: deps.Passkeys, SSO: deps.SSO, Workspaces: deps.Workspaces,
-		Invitations: deps.Invitations,
+		Invitations: deps.Invitations, Archives: deps.Archives,
 	})
 	systemapi.Register(k, systemapi.Deps{
 		Settings: deps.Settings, Webhooks: deps.Webhooks, Alerts: deps.Alerts, Privacy: deps.Privacy, Reports: deps.Reports,
 	})
 	k.OrderTags( // in the document
 		"Visitors", "Account", "Passkeys", "Single sign-on", "URLs", "Routing rules", "Variants", "Bundles", "Tags", "Imports",
-		"Views", "UTM templates", "Domains", "Images", "Analytics", "Conversions", "Experiments", "Conversion settings", "Webhooks", "Alerts",
-		"Workspaces", "Invitations", "API keys", "Pairing", "Abuse", "Users", "Identity providers", "System settings", "Audit", "Edges",
+		"Views", "UTM templates", "Domains", "Images", "Analytics", "Segments", "Annotations", "Conversions", "Experiments",
+		"Conversion settings", "Webhooks", "Alerts", "Workspaces", "Archives", "Invitations", "API keys", "Pairing", "Abuse", "Users",
+		"Identity providers", "System settings", "Audit", "Edges",
 		"Privacy",
 	)
-	if err := mcpapi.Register(k); err != nil {
-		return nil, err
+	if !cfg.WithoutMCP {
+		if err := mcpapi.Register(k); err != nil {
+			return nil, err
+		}
 	}
 	return &Server{k}, nil
 }
@@ -177,5 +186,5 @@ func document() (*huma.OpenAPI, error) {
 	return s.kit.Document(), nil
 }
 
-// Handler serves everything under /api, and /mcp.
+// Handler serves everything under /api, and /mcp unless Config.WithoutMCP is set.
 func (s *Server) Handler() http.Handler { return s.kit.Handler() }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/archive"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/clicks/convert"
 	"github.com/shortline/shortline/control/internal/clicks/report"
@@ -23,6 +24,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/alerts"
+	"github.com/shortline/shortline/control/internal/manage/annotations"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
 	"github.com/shortline/shortline/control/internal/manage/imports"
@@ -32,6 +34,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/media/object"
 	"github.com/shortline/shortline/control/internal/manage/pages"
 	"github.com/shortline/shortline/control/internal/manage/passkeys"
+	"github.com/shortline/shortline/control/internal/manage/segments"
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/tags"
@@ -71,6 +74,7 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Experiments = experiments.New(experiments.Config{Logger: cfg.Logger}, w.store, clicks)
 	deps.Domains, w.dns = domainsFor(w)
 	deps.Reports = report.New(w.store, clicks, nil).On("sho.rt")
+	deps.Segments, deps.Annotations = segments.New(w.store, deps.Reports), annotations.New(w.store)
 	deps.Media = media.New(media.Config{Computing: cfg.Computing, Logger: cfg.Logger}, w.store, deps.Links, images)
 	deps.Pages, err = pages.New(pages.Config{Enabled: true}, deps.Media.Thumbnail)
 	w.ok(err)
@@ -82,6 +86,9 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Alerts, err = alerts.New(alerts.Config{EncryptionKeys: secret, Client: outbound.New(outbound.Policy{AllowPrivate: true}),
 		Logger: cfg.Logger}, w.store, clicks)
 	w.ok(err)
+	deps.Archives = archive.New(archive.Config{Dir: w.t.TempDir(), Logger: cfg.Logger}, w.store, clicks, archive.Uses{Links: deps.Links,
+		Routing: deps.Routing, Bundles: deps.Bundles, Tags: deps.Tags, UTMTemplates: deps.UTMTemplates, Domains: deps.Domains,
+		Webhooks: deps.Webhooks})
 	deps.SSO, err = sso.New(sso.Config{BaseURL: baseURL, EncryptionKeys: secret, Settings: sso.Settings{AllowPrivate: true},
 		Logger: cfg.Logger}, w.store, deps.Auth, settings.New(w.store))
 	w.ok(err)
@@ -201,6 +208,10 @@ func (th *things) id(kind string) string {
 		id = post("/api/utm-templates", `{"name":"U`+fresh()+`","utmSource":"mail"}`)
 	case "view":
 		id = post("/api/views", `{"name":"V`+fresh()+`","screen":"links","query":"status=ACTIVE"}`)
+	case "segment":
+		id = post("/api/segments", `{"name":"S`+fresh()+`","filters":{"country":["DE"]}}`)
+	case "annotation":
+		id = post("/api/annotations", `{"at":"2026-11-27T08:00:00Z","text":"N`+fresh()+`","urlId":"`+th.id("url")+`"}`)
 	case "import":
 		id = w.do("POST", "/api/imports?name=I"+fresh(), "url\nhttps://example.com/\n", mine, with("Content-Type", "text/csv")).
 			want(201).str("id")

@@ -108,11 +108,26 @@ func age(t *testing.T, dialect string, db *sql.DB) {
 		`DROP TABLE alerts`,
 		`DROP TABLE alert_rules`,
 		`DROP TABLE alert_channels`,
+		`ALTER TABLE urls DROP COLUMN baseline_count`,
+		`ALTER TABLE urls DROP COLUMN baseline_until`,
+		`ALTER TABLE urls DROP COLUMN baseline_source`,
+		`ALTER TABLE urls DROP COLUMN forward_path`,
+		`DROP INDEX urls_folded`,
+		`ALTER TABLE urls DROP COLUMN folded`,
+		`ALTER TABLE domains DROP COLUMN case_sensitive`,
+		`ALTER TABLE domains DROP COLUMN extended_slugs`,
+		`ALTER TABLE domains DROP COLUMN min_slug_length`,
+		`DROP TABLE base_host`,
+		`ALTER TABLE workspaces DROP COLUMN hides_previews`,
+		`DROP INDEX suspended_slugs_folded`,
+		`ALTER TABLE oidc_providers DROP COLUMN trust_email`,
 		`DROP TABLE link_health`,
 		`DROP TABLE link_destinations`,
 		`DROP TABLE destination_hosts`,
 		`DROP TABLE destinations`,
 		`DROP TABLE link_due`,
+		`DROP TABLE segments`,
+		`DROP TABLE annotations`,
 		`DELETE FROM goose_db_version WHERE version_id > 51`,
 		`UPDATE goose_db_version SET version_id = 50 WHERE version_id = 51`,
 	} {
@@ -144,7 +159,7 @@ func TestS11_a_database_from_before_the_first_release(t *testing.T) {
 				testkit.Must(t, rows.Err())
 				return list
 			}
-			testkit.Equal(t, versions(), "0 51 52 53 54 55 60 61 ", "migrations of a new database")
+			testkit.Equal(t, versions(), "0 51 52 53 54 55 56 58 59 60 61 63 ", "migrations of a new database")
 
 			age(t, name, db)
 			_, err = db.Exec(`DROP TABLE config_head`) // neither a migration nor the start may write to the database
@@ -163,7 +178,7 @@ func TestS11_a_database_from_before_the_first_release(t *testing.T) {
 			s, err = store.Open(t.Context(), store.Config{URL: url})
 			testkit.Must(t, err)
 			testkit.Must(t, s.Close())
-			testkit.Equal(t, versions(), "0 50 51 52 53 54 55 60 61 ", "migrations of a database that had them one by one")
+			testkit.Equal(t, versions(), "0 50 51 52 53 54 55 56 58 59 60 61 63 ", "migrations of a database that had them one by one")
 		})
 	}
 }

@@ -86,6 +86,12 @@ func (p SeriesQuery) ask() report.Ask {
 	return a
 }
 
+// LinkReport is the report on one link.
+type LinkReport struct {
+	report.Report
+	Baseline *kit.ClickBaseline `json:"baseline" doc:"Clicks that another service counted before the link moved here: of all time, whatever the period and the filters. No other figure of the report contains them."`
+}
+
 // linkClicks, linkReport and linkSeries are the requests of reports on one link.
 type linkClicks struct {
 	kit.URLPath
@@ -107,6 +113,12 @@ type groupsIn struct {
 	ReportQuery
 	By   string `query:"by" values:"reportGroup" doc:"What the links are grouped by." default:"tag"`
 	Goal string `query:"goal" doc:"Name of a goal: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts at the time of its click."`
+}
+
+// conversionsIn is the request of the report on conversions.
+type conversionsIn struct {
+	ReportQuery
+	Goal string `query:"goal" doc:"Only conversions of this goal. The list of goals still has all of them."`
 }
 
 // TopURL is a link in the list of links with the most clicks.

@@ -28,8 +28,12 @@ func (s *server) registerAnalytics() {
 	r := s.Reports
 	addReport(s, []string{"/api/analytics/urls/{id}"}, "linkReport", "Report on a short URL",
 		"Totals, figures per day, and shares by location, device, browser, referrer and campaign. Bots are excluded unless `includeBots` "+
-			"is true.", func(ctx context.Context, in *linkSeries) (*report.Report, error) {
-			return r.Link(ctx, kit.Principal(ctx), in.ID, in.ask())
+			"is true.", func(ctx context.Context, in *linkSeries) (*LinkReport, error) {
+			made, u, err := r.Link(ctx, kit.Principal(ctx), in.ID, in.ask())
+			if err != nil {
+				return nil, err
+			}
+			return &LinkReport{*made, kit.BaselineOf(&u)}, nil
 		})
 	addReport(s, []string{"/api/analytics/overview"}, "overview", "Report on all short URLs",
 		"The same figures over all your links (for administrators, over the links of all users), and the links with most clicks.",
@@ -92,6 +96,14 @@ func (s *server) registerAnalytics() {
 			a := in.ask()
 			a.Goal = in.Goal
 			return r.Groups(ctx, kit.Principal(ctx), in.By, a)
+		})
+	addReport(s, []string{"/api/analytics/conversions"}, "conversionsReport", "Report on the conversions of all short URLs",
+		"Goals, rates and revenue of all your links, by campaign, source, tag and link, and the funnel from clicks to conversions. A conversion "+
+			"counts at the time of its click.",
+		func(ctx context.Context, in *conversionsIn) (*report.Yields, error) {
+			a := in.ask()
+			a.Goal = in.Goal
+			return r.Yields(ctx, kit.Principal(ctx), a)
 		})
 	addReport(s, []string{"/api/analytics/trends"}, "trends", "Count the clicks of several short URLs by day",
 		"Clicks of people on up to 100 links on each of the last 30 days, for small charts beside the links. Unknown links are left out.",

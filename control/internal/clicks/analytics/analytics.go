@@ -11,6 +11,7 @@ package analytics
 import (
 	"context"
 	"encoding/binary"
+	"math"
 	"net/netip"
 	"time"
 
@@ -84,6 +85,10 @@ type Batch struct {
 	Losses []Loss
 	Marks  []Mark
 }
+
+// ArchiveEpoch is the epoch of clicks that came from an archive. Positions are missing in their lanes, and nobody looks for these. No
+// edge is started so often.
+const ArchiveEpoch = math.MaxUint32
 
 // Identity names one click permanently.
 type Identity struct {

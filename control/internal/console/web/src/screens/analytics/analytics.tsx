@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { query, search } from '../../route';
 import { workspace } from '../../session';
-import { t } from '../../text';
+import { day, number, t } from '../../text';
 import { Behind, isBehind } from '../../ui/behind';
 import { Empty, Head, Loading, Waiting } from '../../ui/page';
 import { Problem } from '../../ui/problem';
@@ -15,6 +15,7 @@ import { Controls, FilterChips } from './controls';
 import { Figures, type Metric } from './figures';
 import { Heatmap } from './heatmap';
 import { parametersOf, selectionOf, zoneOf, type Selection } from './selection';
+import { Segments } from './segments';
 import { Timeline } from './timeline';
 import { Groups, TopLinks } from './workspace';
 import './analytics.css';
@@ -88,6 +89,7 @@ function Body({ id, s, report, map }: { id: string; s: Selection; report: Whole;
         report={report}
         metric={metric}
         timezone={timezone}
+        id={id}
         file={{ path: id ? `/api/analytics/urls/${id}/export` : '/api/analytics/export', query: parameters }}
       />
       {report.topUrls ? (
@@ -129,6 +131,7 @@ function Report({ id, goals }: { id: string; goals: readonly string[] }) {
   return (
     <>
       <Controls s={s} timezone={timezone} goals={goals} />
+      <Segments s={s} />
       <FilterChips s={s} />
       {loaded.error !== undefined && <Problem error={loaded.error} retry={loaded.reload} />}
       {!loaded.data && loaded.error === undefined && <Loading />}
@@ -162,6 +165,11 @@ export function Analytics() {
   );
 }
 
+/** The clicks that another service counted before the link moved here, which no figure contains. */
+function Baseline({ of: { count, until, source } }: { of: Schema<'ClickBaseline'> }) {
+  return <p class="notice">{t('report.baseline', { number: number(count), time: day(until), source })}</p>;
+}
+
 /** The report of a link. */
 export function LinkAnalytics({ id }: { id: string }) {
   const link = useResource(`link ${id}`, async (signal) => {
@@ -184,6 +192,7 @@ export function LinkAnalytics({ id }: { id: string }) {
         <Live id={id} />
       </Head>
       <LinkTabs id={id} here="/analytics" />
+      {found.clickBaseline && <Baseline of={found.clickBaseline} />}
       <Report id={id} goals={names} />
     </>
   );

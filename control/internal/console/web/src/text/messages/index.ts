@@ -38,6 +38,7 @@ import { people } from './people';
 import { qr } from './qr';
 import { report } from './report';
 import { reportcontrols } from './reportcontrols';
+import { reportmarks } from './reportmarks';
 import { rules } from './rules';
 import { said } from './said';
 import { saidimports } from './saidimports';
@@ -48,6 +49,7 @@ import { tryout } from './tryout';
 import { views } from './views';
 import { webhookhealth } from './webhookhealth';
 import { webhooks } from './webhooks';
+import { webhooksecret } from './webhooksecret';
 import { workspace } from './workspace';
 
 export const messages = {
@@ -84,6 +86,7 @@ export const messages = {
   ...people,
   ...qr,
   ...reportcontrols,
+  ...reportmarks,
   ...report,
   ...rules,
   ...conditions,
@@ -96,6 +99,7 @@ export const messages = {
   ...experimentreasons,
   ...webhooks,
   ...webhookhealth,
+  ...webhooksecret,
   ...deliveries,
   ...trash,
 } as const;
