@@ -77,6 +77,8 @@ const (
 	EntityTypeTag                EntityType = "tag"
 	EntityTypeUTMTemplate        EntityType = "utm_template"
 	EntityTypeView               EntityType = "view"
+	EntityTypeSegment            EntityType = "segment"
+	EntityTypeAnnotation         EntityType = "annotation"
 	EntityTypeImport             EntityType = "import"
 	EntityTypeDomain             EntityType = "domain"
 	EntityTypeUser               EntityType = "user"
@@ -98,4 +100,6 @@ const (
 	EntityTypeAbuseReport        EntityType = "abuse_report"
 	EntityTypeConversionSettings EntityType = "conversion_settings"
 	EntityTypeExperiment         EntityType = "experiment"
+	EntityTypeAlertChannel       EntityType = "alert_channel"
+	EntityTypeAlertRule          EntityType = "alert_rule"
 )

@@ -3,7 +3,6 @@
 package client
 
 import (
-	"encoding/json"
 	"time"
 )
 
@@ -27,11 +26,10 @@ type PagePreview struct {
 	Problem *string `json:"problem,omitzero"`
 }
 
-// ListLinksParams are parameters of a request. A parameter with its zero value is left out.
+// ListLinksParams are parameters of a request. A parameter with its zero value is left out. Some are described at
+// [PageParams].
 type ListLinksParams struct {
-	// Number of the page, from 1.
-	Page int `query:"page"`
-	// Rows per page.
+	Page  int `query:"page"`
 	Limit int `query:"limit"`
 	// The nextCursor of the page before this one. Then page is ignored. Unlike pages, cursors skip no row and repeat
 	// none when rows are added or deleted meanwhile. All other parameters must stay the same.
@@ -44,6 +42,8 @@ type ListLinksParams struct {
 	Search string `query:"search"`
 	// A list can also have DELETED, the trash, with search only.
 	Status LinkStatus `query:"status"`
+	// Health of the destinations: the worst of all addresses to which a URL leads.
+	Health Health `query:"health"`
 	// Name of a tag, case-insensitive. If repeated, a URL must have all of the tags.
 	Tag []string `query:"tag,explode"`
 	// Host name of the short URLs. The host of the service selects URLs without a custom domain.
@@ -72,6 +72,19 @@ type Link struct {
 	Status LinkStatus `json:"status"`
 	// Why an administrator or a check suspended the link.
 	SuspendedReason *string `json:"suspendedReason"`
+	// Whether the destination works, of several the worst: ok, redirected (it has moved for good), broken (several
+	// checks in a row failed) or unknown (also before the first check).
+	Health Health `json:"health"`
+	// Why the health is not ok.
+	HealthReason *HealthReason `json:"healthReason"`
+	// The destination with this health; null before the first check.
+	HealthURL *string `json:"healthUrl"`
+	// Since when the link has this health.
+	HealthSince *time.Time `json:"healthSince"`
+	// When the destination was asked last.
+	HealthCheckedAt *time.Time `json:"healthCheckedAt"`
+	// HTTP status of the last answer; null if there was none.
+	HealthStatusCode *int `json:"healthStatusCode"`
 	// Clicks by people; bots are not counted.
 	ClickCount  int        `json:"clickCount"`
 	HasPassword bool       `json:"hasPassword"`
@@ -429,18 +442,4 @@ type UpsertedLink struct {
 	Variants []PartChange `json:"variants"`
 	// Why the item is refused; otherwise null.
 	Error *ItemError `json:"error"`
-}
-
-type Change struct {
-	// The value before.
-	Old json.RawMessage `json:"old"`
-	// The value after.
-	New json.RawMessage `json:"new"`
-}
-
-type PartChange struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	// Fields by name. All old values of a new part are null, and all new values of a removed one.
-	Changes map[string]Change `json:"changes"`
 }

@@ -46,6 +46,27 @@ type LinkClick struct {
 	RoutingRuleID     *string   `json:"routingRuleId"`
 }
 
+type AlertChanged struct {
+	// The alert's id.
+	AlertID string `json:"alertId"`
+	// The id of the alert rule.
+	RuleID string `json:"ruleId"`
+	// The name of the alert rule.
+	RuleName string `json:"ruleName"`
+	// What the alert is about.
+	Kind AlertCause `json:"kind"`
+	// What has happened, as a sentence.
+	Summary string `json:"summary"`
+	// Ids of the links that are concerned, at most ten.
+	URLIDs []string `json:"urlIds"`
+	// Number of links that are concerned.
+	URLCount int `json:"urlCount"`
+	// When the alert fired.
+	FiredAt time.Time `json:"firedAt"`
+	// When the alert was resolved; null: it is open.
+	ResolvedAt *time.Time `json:"resolvedAt"`
+}
+
 type ConversionMade struct {
 	// The conversion's id. A repeated delivery has the same.
 	ID string `json:"id"`
@@ -120,6 +141,58 @@ type ExperimentOver struct {
 	Reason string `json:"reason"`
 	// When the experiment ended.
 	DecidedAt time.Time `json:"decidedAt"`
+	// The host name of the link's address.
+	Domain string `json:"domain"`
+	// The link's address.
+	ShortURL string `json:"shortUrl"`
+}
+
+type DestinationChanged struct {
+	// The link's id.
+	URLID string `json:"urlId"`
+	// The link's slug.
+	Slug string `json:"slug"`
+	// The link's title.
+	Title *string `json:"title"`
+	// The link's owner.
+	UserID string `json:"userId"`
+	// The address that is concerned, one of those to which the link leads.
+	Destination string `json:"destination"`
+	// The health of the link from now on.
+	Health DestinationChangedHealth `json:"health"`
+	// Why, as a code such as not_found; null if the address works.
+	Reason *string `json:"reason"`
+	// The HTTP status of the last answer; null if there was none.
+	StatusCode *int `json:"statusCode"`
+	// When the address was asked last; null: never.
+	CheckedAt *time.Time `json:"checkedAt"`
+	// The host name of the link's address.
+	Domain string `json:"domain"`
+	// The link's address.
+	ShortURL string `json:"shortUrl"`
+}
+
+type LinkTimed struct {
+	// The link's id.
+	URLID string `json:"urlId"`
+	// The link's slug.
+	Slug string `json:"slug"`
+	// Where the link leads.
+	OriginalURL string `json:"originalUrl"`
+	// The link's title.
+	Title *string `json:"title"`
+	// The link's owner.
+	UserID string `json:"userId"`
+	// The link's status now. It differs from the event if the link is also, for example, INACTIVE or SUSPENDED.
+	Status string `json:"status"`
+	// When the link started, ended or was exhausted.
+	At time.Time `json:"at"`
+	// When the link starts to work; null if it has no start.
+	StartsAt *time.Time `json:"startsAt"`
+	// When the link stops working; null if it has no end.
+	ExpiresAt *time.Time `json:"expiresAt"`
+	// Clicks by people after which the link is exhausted; null if it has no limit.
+	MaxClicks *int `json:"maxClicks"`
 	// The host name of the link's address.
 	Domain string `json:"domain"`
 	// The link's address.
@@ -284,6 +357,16 @@ type WebhookTested struct {
 	// Its name.
 	WebhookName string `json:"webhookName"`
 }
+
+// DestinationChangedHealth is one of the constants below. A later release of the server may know more.
+type DestinationChangedHealth string
+
+const (
+	DestinationChangedHealthOk         DestinationChangedHealth = "ok"
+	DestinationChangedHealthRedirected DestinationChangedHealth = "redirected"
+	DestinationChangedHealthBroken     DestinationChangedHealth = "broken"
+	DestinationChangedHealthUnknown    DestinationChangedHealth = "unknown"
+)
 
 // ExperimentOverStatus is one of the constants below. A later release of the server may know more.
 type ExperimentOverStatus string

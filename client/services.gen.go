@@ -4,6 +4,8 @@ package client
 
 // Services are the groups of methods of a [Client].
 type Services struct {
+	Annotations       *AnnotationService
+	Segments          *SegmentService
 	Archives          *ArchiveService
 	Links             *LinkService
 	Rules             *RuleService
@@ -13,6 +15,7 @@ type Services struct {
 	Bundles           *BundleService
 	Domains           *DomainService
 	Webhooks          *WebhookService
+	Alerts            *AlertService
 	Reports           *ReportService
 	Conversions       *ConversionService
 	Workspaces        *WorkspaceService
@@ -37,6 +40,8 @@ type Services struct {
 
 func newServices(c *Client) Services {
 	return Services{
+		Annotations:       &AnnotationService{c},
+		Segments:          &SegmentService{c},
 		Archives:          &ArchiveService{c},
 		Links:             &LinkService{c},
 		Rules:             &RuleService{c},
@@ -46,6 +51,7 @@ func newServices(c *Client) Services {
 		Bundles:           &BundleService{c},
 		Domains:           &DomainService{c},
 		Webhooks:          &WebhookService{c},
+		Alerts:            &AlertService{c},
 		Reports:           &ReportService{c},
 		Conversions:       &ConversionService{c},
 		Workspaces:        &WorkspaceService{c},
@@ -71,6 +77,8 @@ func newServices(c *Client) Services {
 
 // payloads makes an empty payload for the name of an event.
 var payloads = map[Event]func() any{
+	"alert.fired":                 func() any { return new(AlertChanged) },
+	"alert.resolved":              func() any { return new(AlertChanged) },
 	"conversion.created":          func() any { return new(ConversionMade) },
 	"domain.certificate.expiring": func() any { return new(CertificateChanged) },
 	"domain.certificate.failed":   func() any { return new(CertificateChanged) },
@@ -78,6 +86,11 @@ var payloads = map[Event]func() any{
 	"domain.failed":               func() any { return new(DomainChanged) },
 	"domain.verified":             func() any { return new(DomainChanged) },
 	"experiment.decided":          func() any { return new(ExperimentOver) },
+	"link.destination_broken":     func() any { return new(DestinationChanged) },
+	"link.destination_recovered":  func() any { return new(DestinationChanged) },
+	"link.exhausted":              func() any { return new(LinkTimed) },
+	"link.expired":                func() any { return new(LinkTimed) },
+	"link.started":                func() any { return new(LinkTimed) },
 	"routing.rule_created":        func() any { return new(RuleChanged) },
 	"routing.rule_deleted":        func() any { return new(RuleChanged) },
 	"routing.rule_matched":        func() any { return new(MatchedRule) },

@@ -209,6 +209,11 @@ const (
 	EventRoutingRuleUpdated        Event = "routing.rule_updated"
 	EventRoutingRuleDeleted        Event = "routing.rule_deleted"
 	EventRoutingRuleMatched        Event = "routing.rule_matched"
+	EventLinkStarted               Event = "link.started"
+	EventLinkExpired               Event = "link.expired"
+	EventLinkExhausted             Event = "link.exhausted"
+	EventLinkDestinationBroken     Event = "link.destination_broken"
+	EventLinkDestinationRecovered  Event = "link.destination_recovered"
 	EventConversionCreated         Event = "conversion.created"
 	EventExperimentDecided         Event = "experiment.decided"
 	EventDomainVerified            Event = "domain.verified"
@@ -216,6 +221,8 @@ const (
 	EventDomainCertificateIssued   Event = "domain.certificate.issued"
 	EventDomainCertificateFailed   Event = "domain.certificate.failed"
 	EventDomainCertificateExpiring Event = "domain.certificate.expiring"
+	EventAlertFired                Event = "alert.fired"
+	EventAlertResolved             Event = "alert.resolved"
 	EventWebhookTest               Event = "webhook.test"
 )
 

@@ -27,11 +27,22 @@ resetForgottenPassword POST /api/auth/password/reset b
 endOtherSessions DELETE /api/auth/sessions
 listSessions GET /api/auth/sessions p
 endSession DELETE /api/auth/sessions/{id}
+alerts
+listChannels GET /api/alert-channels p
+createChannel POST /api/alert-channels bi
+deleteChannel DELETE /api/alert-channels/{id}
+updateChannel PUT /api/alert-channels/{id} b
+listRules GET /api/alert-rules p
+createRule POST /api/alert-rules bi
+deleteRule DELETE /api/alert-rules/{id}
+updateRule PUT /api/alert-rules/{id} b
+list GET /api/alerts p
 analytics
 abTestsAlias GET /api/analytics/ab-test
 abTests GET /api/analytics/ab-tests
 bots GET /api/analytics/bots
 botsAlias GET /api/analytics/bots/overview
+conversionsReport GET /api/analytics/conversions
 export GET /api/analytics/export
 freshness GET /api/analytics/freshness
 groupsReport GET /api/analytics/groups
@@ -49,6 +60,11 @@ exportLink GET /api/analytics/urls/{id}/export
 linkHeatmap GET /api/analytics/urls/{id}/heatmap
 recentClicks GET /api/analytics/urls/{id}/recent-clicks
 routingReport GET /api/analytics/urls/{id}/routing
+annotations
+list GET /api/annotations
+create POST /api/annotations bi
+delete DELETE /api/annotations/{id}
+update PUT /api/annotations/{id} b
 apiKeys
 list GET /api/api-keys p
 create POST /api/api-keys bi
@@ -150,6 +166,11 @@ updateSettings PATCH /api/urls/{id}/routing-rules/settings b
 delete DELETE /api/urls/{id}/routing-rules/{ruleId}
 get GET /api/urls/{id}/routing-rules/{ruleId}
 update PUT /api/urls/{id}/routing-rules/{ruleId} b
+segments
+list GET /api/segments p
+create POST /api/segments bi
+delete DELETE /api/segments/{id}
+update PUT /api/segments/{id} b
 sso
 listSignInMethods GET /api/auth/methods
 list GET /api/auth/sso

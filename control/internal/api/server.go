@@ -33,6 +33,7 @@ import (
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/alerts"
 	"github.com/shortline/shortline/control/internal/manage/annotations"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
@@ -108,6 +109,7 @@ type Deps struct {
 	Abuse   *abuse.Service // needs Links
 
 	Webhooks *webhooks.Service
+	Alerts   *alerts.Service
 	Mail     *mail.Service // nil: no e-mail is sent
 }
 
@@ -134,12 +136,12 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		Invitations: deps.Invitations, Archives: deps.Archives,
 	})
 	systemapi.Register(k, systemapi.Deps{
-		Settings: deps.Settings, Webhooks: deps.Webhooks, Privacy: deps.Privacy, Reports: deps.Reports,
+		Settings: deps.Settings, Webhooks: deps.Webhooks, Alerts: deps.Alerts, Privacy: deps.Privacy, Reports: deps.Reports,
 	})
 	k.OrderTags( // in the document
 		"Visitors", "Account", "Passkeys", "Single sign-on", "URLs", "Routing rules", "Variants", "Bundles", "Tags", "Imports",
 		"Views", "UTM templates", "Domains", "Images", "Analytics", "Segments", "Annotations", "Conversions", "Experiments",
-		"Conversion settings", "Webhooks", "Workspaces", "Archives", "Invitations", "API keys", "Pairing", "Abuse", "Users",
+		"Conversion settings", "Webhooks", "Alerts", "Workspaces", "Archives", "Invitations", "API keys", "Pairing", "Abuse", "Users",
 		"Identity providers", "System settings", "Audit", "Edges",
 		"Privacy",
 	)

@@ -235,6 +235,19 @@ test('bundles, tags, templates, views', async () => {
   await admin.views.delete(view.id);
 });
 
+test('alerts', async () => {
+  const { email } = await admin.account.getMe();
+  const channel = await admin.alerts.createChannel({ name: 'Mine', kind: 'mail', target: email });
+  await admin.alerts.updateChannel(channel.id, { quietFrom: '22:00', quietTo: '07:00', timeZone: 'Europe/Berlin' });
+  assert.equal((await admin.alerts.listChannels()).total, 1);
+  const rule = await admin.alerts.createRule({ name: 'All', causes: ['destination'], channelIds: [channel.id] });
+  await admin.alerts.updateRule(rule.id, { days: 3 });
+  assert.equal((await admin.alerts.listRules()).total, 1);
+  assert.equal((await admin.alerts.list({ ruleId: rule.id })).total, 0);
+  await admin.alerts.deleteRule(rule.id);
+  await admin.alerts.deleteChannel(channel.id);
+});
+
 test('imports', async () => {
   const file = await admin.imports.create('long_url,keyword\nhttps://example.com/i,imported\nnothing,here\n', {
     name: 'links.csv',

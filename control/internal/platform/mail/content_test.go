@@ -39,6 +39,7 @@ func contents(text string) map[string]mail.Content {
 		"webhooks_paused": mail.WebhooksPaused{At: testTime, Workspace: text, Member: text, Webhooks: []string{text, text, text, text, text,
 			text}, Link: testLink},
 		"webhook_fails": mail.WebhookFails{At: testTime, Workspace: text, Webhook: text, Since: testTime, Reason: text, Link: testLink},
+		"alert": mail.Alert{At: testTime, Workspace: text, Rule: text, Summary: text, Links: 3, Link: testLink},
 		"certificate_ends": mail.CertificateEnds{Workspace: text, Hostname: text, Uploaded: true, Ends: testTime, Reason: text,
 			Link: testLink},
 	}
@@ -322,5 +323,5 @@ func TestMail_page_lists_every_kind(t *testing.T) {
 			}
 		}
 	}
-	testkit.Equal(t, n, 12, "counted kinds")
+	testkit.Equal(t, n, 13, "counted kinds")
 }

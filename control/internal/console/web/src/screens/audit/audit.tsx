@@ -27,6 +27,8 @@ const types = [
   'domain',
   'api_key',
   'webhook',
+  'alert_channel',
+  'alert_rule',
   'variant',
   'experiment',
   'routing_rule',

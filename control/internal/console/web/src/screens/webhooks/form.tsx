@@ -36,6 +36,8 @@ export const events = [
   'domain.certificate.issued',
   'domain.certificate.failed',
   'domain.certificate.expiring',
+  'alert.fired',
+  'alert.resolved',
 ] as const;
 
 interface Fields {
