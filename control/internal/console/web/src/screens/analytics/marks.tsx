@@ -109,7 +109,7 @@ export function Marks({ id, list, timezone }: MarksProps) {
   });
   if (list.error !== undefined) return <Problem error={list.error} retry={list.reload} />;
   return (
-    <div class="marks">
+    <div class="annotations">
       {all.length > 0 && (
         <details>
           <summary>{t('report.marks', { n: all.length })}</summary>
