@@ -110,6 +110,8 @@ type Link struct {
 	Tags      []string  `json:"tags"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
+	// Clicks that another service counted before the link moved here. clickCount and reports do not contain them.
+	ClickBaseline *ClickBaseline `json:"clickBaseline"`
 	// Like createdByName.
 	CreatedByEmail *string `json:"createdByEmail,omitzero"`
 	// Name of the owner. Members of a team and an ADMIN see it, on links of other users.
@@ -128,6 +130,15 @@ type Link struct {
 	SuspendedWording *Wording `json:"suspendedWording,omitzero"`
 }
 
+type ClickBaseline struct {
+	// Clicks that the other service has counted.
+	Count int `json:"count"`
+	// When that service was asked. Clicks may have been counted here before that.
+	Until time.Time `json:"until"`
+	// Name of the service.
+	Source string `json:"source"`
+}
+
 type Wording struct {
 	// The code of the message. Messages without one are in English only.
 	Code *Code `json:"code,omitzero"`
@@ -136,8 +147,9 @@ type Wording struct {
 }
 
 type CreateLink struct {
-	// An absolute http or https address of at most 2,048 bytes. A non-ASCII host is stored in its IDNA form (xn--…),
-	// other non-ASCII characters percent-encoded.
+	// An absolute http or https address of at most 2,048 bytes, or what the settings MAX_DESTINATION_BYTES and
+	// ALLOWED_SCHEMES of the installation allow. A non-ASCII host is stored in its IDNA form (xn--…), other
+	// non-ASCII characters percent-encoded.
 	OriginalURL string `json:"originalUrl"`
 	// Bundles that contain the link; at most 100.
 	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`
@@ -294,6 +306,9 @@ type UpsertLinks struct {
 // UpsertLink has fields that are described at [CreateLink].
 type UpsertLink struct {
 	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`
+	// Clicks that another service has counted; null removes them. Reports show them apart from clicks that were
+	// counted here.
+	ClickBaseline Optional[CountedBefore] `json:"clickBaseline,omitzero"`
 	// When another service made the link; only for a new link, a link that exists keeps its date. With it, expiresAt
 	// may have passed.
 	CreatedAt Optional[time.Time] `json:"createdAt,omitzero"`
@@ -308,7 +323,9 @@ type UpsertLink struct {
 	ExternalID Optional[string]    `json:"externalId,omitzero"`
 	// The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is
 	// refused with 412.
-	IfMatch        Optional[string] `json:"ifMatch,omitzero"`
+	IfMatch Optional[string] `json:"ifMatch,omitzero"`
+	// *: only create the link. If it exists, the item is refused with 409.
+	IfNoneMatch    Optional[string] `json:"ifNoneMatch,omitzero"`
 	IsABTesting    Optional[bool]   `json:"isABTesting,omitzero"`
 	IsSmartRouting Optional[bool]   `json:"isSmartRouting,omitzero"`
 	MaxClicks      Optional[int]    `json:"maxClicks,omitzero"`
@@ -342,6 +359,15 @@ type UpsertLink struct {
 	// All variants; null or an empty list stands for none. Left out, they stay. A variant without an id stands for the
 	// saved variant of the same name.
 	Variants Optional[[]DraftVariant] `json:"variants,omitzero"`
+}
+
+type CountedBefore struct {
+	// 0 or more.
+	Count int `json:"count"`
+	// When the other service was asked; at most an hour ahead.
+	Until time.Time `json:"until"`
+	// Name of the service; at most 60 characters.
+	Source string `json:"source"`
 }
 
 type DraftRule struct {
@@ -411,28 +437,4 @@ type PartChange struct {
 	Name string `json:"name"`
 	// Fields by name. All old values of a new part are null, and all new values of a removed one.
 	Changes map[string]Change `json:"changes"`
-}
-
-type ItemError struct {
-	// The HTTP status that a request with this item alone would get.
-	StatusCode int `json:"statusCode"`
-	// The problem in one sentence.
-	Message string `json:"message"`
-	// The name of the status.
-	Error string `json:"error"`
-	// All problems of the item.
-	Errors []FieldProblem `json:"errors"`
-	// The code of the message. Messages without one are in English only.
-	Code *Code `json:"code,omitzero"`
-	// What belongs in the sentence of the code, in the order of the English message.
-	Values []string `json:"values,omitzero"`
-}
-
-type FieldProblem struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
-	// The code of the message. Messages without one are in English only.
-	Code *Code `json:"code,omitzero"`
-	// What belongs in the sentence of the code, in the order of the English message.
-	Values []string `json:"values,omitzero"`
 }

@@ -7,6 +7,30 @@ import (
 	"time"
 )
 
+type ItemError struct {
+	// The HTTP status that a request with this item alone would get.
+	StatusCode int `json:"statusCode"`
+	// The problem in one sentence.
+	Message string `json:"message"`
+	// The name of the status.
+	Error string `json:"error"`
+	// All problems of the item.
+	Errors []FieldProblem `json:"errors"`
+	// The code of the message. Messages without one are in English only.
+	Code *Code `json:"code,omitzero"`
+	// What belongs in the sentence of the code, in the order of the English message.
+	Values []string `json:"values,omitzero"`
+}
+
+type FieldProblem struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+	// The code of the message. Messages without one are in English only.
+	Code *Code `json:"code,omitzero"`
+	// What belongs in the sentence of the code, in the order of the English message.
+	Values []string `json:"values,omitzero"`
+}
+
 // PutLink has fields that are described at [CreateLink].
 type PutLink struct {
 	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`
@@ -413,31 +437,4 @@ type LinkDraft struct {
 	UTMSourcePlatform Optional[string]         `json:"utmSourcePlatform,omitzero"`
 	UTMTerm           Optional[string]         `json:"utmTerm,omitzero"`
 	Variants          Optional[[]DraftVariant] `json:"variants,omitzero"`
-}
-
-type ReplayLink struct {
-	// Unsaved changes of the link, as for explainURL.
-	Draft LinkDraft `json:"draft"`
-	// Also clicks of bots.
-	Bots Optional[bool] `json:"bots,omitzero"`
-	// Only clicks at or after this time.
-	From Optional[time.Time] `json:"from,omitzero"`
-	// How many of the newest clicks are decided again. A link and a draft with hundreds of conditions permit fewer;
-	// then the response is 400 and names the number.
-	Limit Optional[int] `json:"limit,omitzero"`
-	// Only clicks before this time.
-	To Optional[time.Time] `json:"to,omitzero"`
-}
-
-type Replay struct {
-	// Stored clicks that were decided again. Each click counts as one visitor.
-	Visitors int `json:"visitors"`
-	// Visitors who would get another outcome or another address.
-	Changed int `json:"changed"`
-	// Visitors whose decision depends on a fact that is not stored. They are in no flow and not in changed.
-	Unknown int `json:"unknown"`
-	// Visitors by their two decisions, most first. All flows and unknown add up to visitors.
-	Flows []ReplayFlow `json:"flows"`
-	// The newest 200 visits.
-	Visits []ReplayedVisit `json:"visits"`
 }

@@ -6,6 +6,33 @@ import (
 	"time"
 )
 
+type ReplayLink struct {
+	// Unsaved changes of the link, as for explainURL.
+	Draft LinkDraft `json:"draft"`
+	// Also clicks of bots.
+	Bots Optional[bool] `json:"bots,omitzero"`
+	// Only clicks at or after this time.
+	From Optional[time.Time] `json:"from,omitzero"`
+	// How many of the newest clicks are decided again. A link and a draft with hundreds of conditions permit fewer;
+	// then the response is 400 and names the number.
+	Limit Optional[int] `json:"limit,omitzero"`
+	// Only clicks before this time.
+	To Optional[time.Time] `json:"to,omitzero"`
+}
+
+type Replay struct {
+	// Stored clicks that were decided again. Each click counts as one visitor.
+	Visitors int `json:"visitors"`
+	// Visitors who would get another outcome or another address.
+	Changed int `json:"changed"`
+	// Visitors whose decision depends on a fact that is not stored. They are in no flow and not in changed.
+	Unknown int `json:"unknown"`
+	// Visitors by their two decisions, most first. All flows and unknown add up to visitors.
+	Flows []ReplayFlow `json:"flows"`
+	// The newest 200 visits.
+	Visits []ReplayedVisit `json:"visits"`
+}
+
 type ReplayFlow struct {
 	// With the saved link.
 	From ReplayDecision `json:"from"`
@@ -192,6 +219,8 @@ const (
 	AuditActionWorkspaceCreated          AuditAction = "WORKSPACE_CREATED"
 	AuditActionWorkspaceUpdated          AuditAction = "WORKSPACE_UPDATED"
 	AuditActionWorkspaceDeleted          AuditAction = "WORKSPACE_DELETED"
+	AuditActionWorkspaceExported         AuditAction = "WORKSPACE_EXPORTED"
+	AuditActionWorkspaceImported         AuditAction = "WORKSPACE_IMPORTED"
 	AuditActionMemberAdded               AuditAction = "MEMBER_ADDED"
 	AuditActionMemberUpdated             AuditAction = "MEMBER_UPDATED"
 	AuditActionMemberRemoved             AuditAction = "MEMBER_REMOVED"
@@ -236,6 +265,8 @@ const (
 	CodeTooMany             Code = "TOO_MANY"
 	CodeControl             Code = "CONTROL"
 	CodeAddress             Code = "ADDRESS"
+	CodeSchemes             Code = "SCHEMES"
+	CodeOwnLink             Code = "OWN_LINK"
 	CodeHTTPS               Code = "HTTPS"
 	CodeCredentials         Code = "CREDENTIALS"
 	CodePrivate             Code = "PRIVATE"
@@ -418,27 +449,4 @@ const (
 	LinkStatusExhausted LinkStatus = "EXHAUSTED"
 	LinkStatusSuspended LinkStatus = "SUSPENDED"
 	LinkStatusDeleted   LinkStatus = "DELETED"
-)
-
-// Outcome is one of the constants below. A later release of the server may know more.
-type Outcome string
-
-const (
-	OutcomeRedirect Outcome = "REDIRECT"
-	OutcomeAbsent   Outcome = "ABSENT"
-	OutcomeGone     Outcome = "GONE"
-	OutcomeEnded    Outcome = "ENDED"
-	OutcomePreview  Outcome = "PREVIEW"
-	OutcomePassword Outcome = "PASSWORD"
-	OutcomeLoop     Outcome = "LOOP"
-)
-
-// QRFormat is one of the constants below. A later release of the server may know more.
-type QRFormat string
-
-const (
-	QRFormatPNG  QRFormat = "png"
-	QRFormatSVG  QRFormat = "svg"
-	QRFormatPDF  QRFormat = "pdf"
-	QRFormatJSON QRFormat = "json"
 )

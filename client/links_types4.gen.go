@@ -2,6 +2,29 @@
 
 package client
 
+// Outcome is one of the constants below. A later release of the server may know more.
+type Outcome string
+
+const (
+	OutcomeRedirect Outcome = "REDIRECT"
+	OutcomeAbsent   Outcome = "ABSENT"
+	OutcomeGone     Outcome = "GONE"
+	OutcomeEnded    Outcome = "ENDED"
+	OutcomePreview  Outcome = "PREVIEW"
+	OutcomePassword Outcome = "PASSWORD"
+	OutcomeLoop     Outcome = "LOOP"
+)
+
+// QRFormat is one of the constants below. A later release of the server may know more.
+type QRFormat string
+
+const (
+	QRFormatPNG  QRFormat = "png"
+	QRFormatSVG  QRFormat = "svg"
+	QRFormatPDF  QRFormat = "pdf"
+	QRFormatJSON QRFormat = "json"
+)
+
 // QRLevel is one of the constants below. A later release of the server may know more.
 type QRLevel string
 

@@ -4,6 +4,7 @@ package client
 
 // Services are the groups of methods of a [Client].
 type Services struct {
+	Archives          *ArchiveService
 	Links             *LinkService
 	Rules             *RuleService
 	Variants          *VariantService
@@ -36,6 +37,7 @@ type Services struct {
 
 func newServices(c *Client) Services {
 	return Services{
+		Archives:          &ArchiveService{c},
 		Links:             &LinkService{c},
 		Rules:             &RuleService{c},
 		Variants:          &VariantService{c},

@@ -126,6 +126,7 @@ func TestUpsert_refuses_items_one_by_one(t *testing.T) {
 		{`{"customSlug":"api","originalUrl":"https://example.com/"}`, "customSlug", 400},
 		{`{"externalId":"x","ifMatch":"\"1\""}`, "", 412}, {`{"externalId":"new","ifMatch":"*"}`, "", 412},
 		{`{"externalId":"x","ifMatch":"1"}`, "ifMatch", 400},
+		{`{"externalId":"new","originalUrl":"https://example.com/","ifNoneMatch":"\"1\""}`, "ifNoneMatch", 400},
 		{`{"externalId":"x","expiresAt":"soon"}`, "expiresAt", 400},
 		{`{"externalId":"x","isABTesting":true}`, "isABTesting", 400},
 		{`{"externalId":"x","bundleIds":["01970000-0000-7000-8000-000000000000"]}`, "bundleIds.0", 400},
@@ -165,6 +166,11 @@ func TestUpsert_versions_and_external_ids(t *testing.T) {
 	w.upsert(`{"externalId":"crm:7","title":"t","ifMatch":"` + tag + `"}`).wantResults("UPDATED")
 	w.upsert(`{"externalId":"crm:7","title":"u","ifMatch":"` + tag + `"}`).wantResults("REFUSED").says("has changed meanwhile")
 	w.upsert(`{"externalId":"crm:7","title":"u","ifMatch":"*"}`).wantResults("UPDATED")
+	only := `{"externalId":"crm:8","originalUrl":"https://example.com/8","ifNoneMatch":"*"}`
+	w.plan(only).wantResults("CREATED")
+	w.upsert(only+`,{"externalId":"crm:7","title":"v","ifNoneMatch":"*"}`).wantResults("CREATED REFUSED").
+		shows("items.1.error.statusCode", 409.0, "items.1.error.errors.0.field", "items.1.ifNoneMatch")
+	w.unchanged("a link that exists", func() { w.upsert(only).wantResults("REFUSED") })
 }
 
 // A request compares and sets at most 30 passwords, and the same password again is free.
@@ -314,4 +320,35 @@ func TestUpsert_events(t *testing.T) {
 	if h.ok(rows.Err()); strings.Join(got, " ") != want {
 		t.Errorf("%v, want %s", got, want)
 	}
+}
+
+// Clicks that another service has counted stand in the link and apart from its own clicks.
+func TestUpsert_click_baseline(t *testing.T) {
+	eachWith(t, withLinks, func(t *testing.T, w *world) {
+		item := func(baseline string) string {
+			return `{"externalId":"old:1","originalUrl":"https://example.com/","clickBaseline":` + baseline + `}`
+		}
+		const counted = `{"count":1234,"until":"2025-03-04T05:06:07Z","source":" Bitly "}`
+		w.plan(item(counted)).wantResults("CREATED")
+		id := w.upsert(item(counted)).wantResults("CREATED").str("items.0.id")
+		w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200).shows("clickBaseline.count", 1234.0, "clickBaseline.until",
+			"2025-03-04T05:06:07.000Z", "clickBaseline.source", "Bitly", "clickCount", 0.0)
+		w.upsert(item(counted)).wantResults("UNCHANGED")
+		w.upsert(`{"externalId":"old:1","title":"A"}`).wantResults("UPDATED")
+		copied := w.do("POST", "/api/urls/"+id+"/duplicate", `{}`, as(w.ann)).want(201)
+		copied.shows("clickBaseline", nil)
+		changed := w.upsert(item(`{"count":1300,"until":"2025-03-05","source":"Bitly"}`)).wantResults("UPDATED")
+		changed.shows("items.0.changes.clickBaseline.old.count", 1234.0, "items.0.changes.clickBaseline.new.until", "2025-03-05T00:00:00.000Z")
+		w.upsert(item(`null`)).wantResults("UPDATED").shows("items.0.changes.clickBaseline.new", nil)
+		for baseline, field := range map[string]string{
+			`{"count":-1,"until":"2025-03-04T05:06:07Z","source":"x"}`: "count", `{"count":1,"until":"once","source":"x"}`: "until",
+			`{"count":1,"until":"2999-01-01T00:00:00Z","source":"x"}`: "until", `{"count":1,"until":null,"source":"x"}`: "until",
+			`{"count":1,"until":"2025-03-04T05:06:07Z","source":" "}`:                               "source",
+			`{"count":1,"until":"2025-03-04T05:06:07Z","source":"` + strings.Repeat("x", 61) + `"}`: "source",
+			`{"count":1000000000001,"until":"2025-03-04T05:06:07Z","source":"x"}`:                   "count",
+		} {
+			r := w.upsert(item(baseline)).wantResults("REFUSED")
+			r.shows("items.0.error.errors.0.field", "items.0.clickBaseline."+field)
+		}
+	})
 }

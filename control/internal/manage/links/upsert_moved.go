@@ -1,8 +1,6 @@
 package links
 
 import (
-	"golang.org/x/crypto/bcrypt"
-
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
@@ -29,11 +27,11 @@ func (item *Item) draft(s *Service, p auth.Principal, v *problem.Fields) store.L
 
 // applyHash gives a link the password hash of another service.
 func (item *Item) applyHash(u *store.Link, v *problem.Fields) {
-	cost, err := bcrypt.Cost([]byte(item.PasswordHash))
+	cost, is := auth.HashCost(item.PasswordHash)
 	switch {
 	case item.Password != nil:
 		v.Add("passwordHash", "cannot be set together with password")
-	case err != nil || len(item.PasswordHash) != 60:
+	case !is:
 		v.Add("passwordHash", "must be a bcrypt hash")
 	case cost > maxHashCost:
 		v.Add("passwordHash", "must have a cost of at most %d", maxHashCost)

@@ -344,5 +344,5 @@ func TestMail_page_lists_every_kind(t *testing.T) {
 			}
 		}
 	}
-	testkit.Equal(t, n, 12, "counted kinds")
+	testkit.Equal(t, n, 14, "counted kinds")
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -135,8 +137,8 @@ func (o *options) runService(cmd *cobra.Command, a *app.App, s *service) error {
 	if err != nil {
 		return err
 	}
-	e := &engine{app: a, remote: r, service: s.name, conflicts: o.conflicts, to: strings.ToLower(o.domain), dry: o.dry,
-		seen: map[string]*row{}}
+	e := &engine{app: a, remote: r, service: s.name, title: s.title, until: o.countedAt(a), conflicts: o.conflicts,
+		to: strings.ToLower(o.domain), dry: o.dry, seen: map[string]*row{}}
 	if !o.dry {
 		dir, err := folder(a.Getenv)
 		if err != nil {
@@ -162,6 +164,18 @@ func (o *options) runService(cmd *cobra.Command, a *app.App, s *service) error {
 		return coded(err)
 	}
 	return o.tell(cmd, e)
+}
+
+// countedAt returns when the service has counted its clicks: now, or when the dump was written.
+func (o *options) countedAt(a *app.App) time.Time {
+	now := a.Now()
+	if o.file == "" {
+		return now
+	}
+	if at, err := os.Stat(o.file); err == nil && at.ModTime().Before(now) {
+		return at.ModTime()
+	}
+	return now // reading the file says what is wrong with it
 }
 
 // source opens the service, or the dump of its database. place tells sources apart.

@@ -4,6 +4,16 @@ import (
 	"time"
 )
 
+// timeForm is the form of times in items.
+const timeForm = "2006-01-02T15:04:05.000Z"
+
+// baseline are the clicks that a service has counted.
+type baseline struct {
+	Count  int64  `json:"count"`
+	Until  string `json:"until"`
+	Source string `json:"source"`
+}
+
 // Outcome is what became of a row.
 type Outcome string
 
@@ -57,7 +67,7 @@ func (e *engine) rowsOf(r *Record) []*row {
 		}
 		one := &row{slug: address.Slug, guarded: r.Guarded, Result: Result{ID: r.ID, From: address.String(),
 			Destination: r.Destination, Lost: r.Lost, Clicks: r.Clicks, Asked: e.asked(r)}}
-		one.item = e.item(r, address, id)
+		one.item = e.item(r, address, id, i == 0)
 		if r.Refused != "" {
 			one.refuse(r.Refused)
 		}
@@ -75,7 +85,8 @@ func (e *engine) asked(r *Record) bool {
 
 // item returns the body for a record. Fields that the service does not know are left out, so that a second run keeps what the user has
 // set here.
-func (e *engine) item(r *Record, at Address, id string) map[string]any {
+// The first address of a record has its clicks.
+func (e *engine) item(r *Record, at Address, id string, first bool) map[string]any {
 	item := map[string]any{"externalId": id, "originalUrl": r.Destination}
 	if at.Slug != "" {
 		item["customSlug"] = at.Slug
@@ -92,11 +103,14 @@ func (e *engine) item(r *Record, at Address, id string) map[string]any {
 	}
 	for field, t := range map[string]time.Time{"createdAt": r.Created, "startsAt": r.Starts, "expiresAt": r.Expires} {
 		if !t.IsZero() {
-			item[field] = t.UTC().Format("2006-01-02T15:04:05.000Z")
+			item[field] = t.UTC().Format(timeForm)
 		}
 	}
 	if item["createdAt"] == nil && !r.Expires.IsZero() { // so that the end may have passed
-		item["createdAt"] = e.app.Now().Add(-time.Minute).UTC().Format("2006-01-02T15:04:05.000Z")
+		item["createdAt"] = e.app.Now().Add(-time.Minute).UTC().Format(timeForm)
+	}
+	if first && r.Clicks > 0 {
+		item["clickBaseline"] = baseline{r.Clicks, e.until.UTC().Format(timeForm), e.title}
 	}
 	for field, text := range r.UTM {
 		item[field] = text

@@ -28,13 +28,14 @@ const (
 
 // answer is what the server says about an item.
 type answer struct {
-	Result     string                     `json:"result"`
-	ID         *string                    `json:"id"`
-	ShortURL   *string                    `json:"shortUrl"`
-	ExternalID *string                    `json:"externalId"`
-	ETag       *string                    `json:"etag"`
-	Changes    map[string]json.RawMessage `json:"changes"`
-	Error      *struct {
+	Result       string                     `json:"result"`
+	ID           *string                    `json:"id"`
+	ShortURL     *string                    `json:"shortUrl"`
+	ExternalID   *string                    `json:"externalId"`
+	ETag         *string                    `json:"etag"`
+	Changes      map[string]json.RawMessage `json:"changes"`
+	RoutingRules []json.RawMessage          `json:"routingRules"`
+	Error        *struct {
 		StatusCode int    `json:"statusCode"`
 		Message    string `json:"message"`
 		Errors     []struct {
@@ -42,6 +43,16 @@ type answer struct {
 			Message string `json:"message"`
 		} `json:"errors"`
 	} `json:"error"`
+}
+
+// sameBaseline reports whether the link would get another baseline that differs only in its date.
+func (a *answer) sameBaseline() bool {
+	var change struct{ Old, New *baseline }
+	if json.Unmarshal(a.Changes["clickBaseline"], &change) != nil || change.Old == nil || change.New == nil {
+		return false
+	}
+	change.Old.Until = change.New.Until
+	return *change.Old == *change.New
 }
 
 // field returns the first field that the answer refuses, without its place in the request.
@@ -155,6 +166,12 @@ func (r *row) key() string {
 // decide settles a row by the answer to a dry run, or changes its item for the next one.
 func (e *engine) decide(one *row, a *answer) {
 	own, _ := one.item["externalId"].(string)
+	if a.sameBaseline() { // asked again, but nobody has clicked
+		delete(one.item, "clickBaseline")
+		if delete(a.Changes, "clickBaseline"); len(a.Changes)+len(a.RoutingRules) == 0 {
+			a.Result = "UNCHANGED"
+		}
+	}
 	switch {
 	case a.Result == "CREATED":
 		one.settled, one.Outcome = true, Created

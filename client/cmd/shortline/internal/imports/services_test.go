@@ -177,7 +177,18 @@ func TestYOURLS_links(t *testing.T) {
 	})
 	r := w.run("yourls", "--from", s.URL+"/below").want(t, 1, "created 2 failed 1")
 	w.fields("two", map[string]string{"title": "Two", "createdAt": "2011-01-02T03:04:05.000Z", "externalId": "yourls:y.example/two"})
-	w.fields("one", map[string]string{"createdAt": "<nil>"})
+	w.fields("one", map[string]string{"createdAt": "<nil>", "clickBaseline": "<nil>"})
+	was := w.to.link("two")["clickBaseline"].(map[string]any)
+	if was["count"] != 12.0 || was["source"] != "YOURLS" {
+		t.Errorf("%v", was)
+	}
+	was["until"] = "2020-01-01T00:00:00.000Z" // when an earlier run has asked
+	w.run("yourls", "--from", s.URL+"/below").want(t, 1, "unchanged 2 failed 1")
+	w.to.link("two")["title"], was["count"] = "Another", 11.0
+	w.run("yourls", "--from", s.URL+"/below").want(t, 1, "updated 1 unchanged 1 failed 1")
+	if was = w.to.link("two")["clickBaseline"].(map[string]any); was["count"] != 12.0 {
+		t.Errorf("%v", was)
+	}
 	if r.report.Rows[0].From != "y.example/one" || r.report.Rows[1].Clicks != 12 {
 		t.Errorf("%+v", r.report.Rows)
 	}
