@@ -26,13 +26,9 @@ var layers = []archtest.Layer{
 		Path: "control/internal/app",
 		Is:   "the wiring: it makes every use case and the API from ports. Adapters come from cmd, so that each program has its own",
 		May: []string{
-<<<<<<< HEAD
-			"control/internal/api", "control/internal/certs", "control/internal/experiments", "control/internal/explain",
-			"control/internal/console", "control/internal/mailreports",
-=======
 			"control/internal/api", "control/internal/archive", "control/internal/certs", "control/internal/experiments",
 			"control/internal/explain", "control/internal/console",
->>>>>>> main
+			"control/internal/mailreports",
 			"control/internal/manage", "control/internal/fleet", "control/internal/clicks", "control/internal/platform",
 			"control/internal/store",
 			"control/internal/manage/media/object", // the settings of the bucket, and the port
@@ -44,14 +40,9 @@ var layers = []archtest.Layer{
 		May: []string{
 			"control/internal/api/kit", "control/internal/api/linkapi", "control/internal/api/reportapi", "control/internal/api/peopleapi",
 			"control/internal/api/systemapi", "control/internal/api/mcpapi",
-<<<<<<< HEAD
-			"control/internal/manage", "control/internal/experiments", "control/internal/explain", "control/internal/clicks",
-			"control/internal/platform", "control/internal/store",
-			"control/internal/mailreports",
-=======
 			"control/internal/archive", "control/internal/manage", "control/internal/experiments", "control/internal/explain",
 			"control/internal/clicks", "control/internal/platform", "control/internal/store",
->>>>>>> main
+			"control/internal/mailreports",
 			"control/internal/fleet", // the positions of edges
 		},
 	},

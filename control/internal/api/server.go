@@ -141,14 +141,10 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	})
 	k.OrderTags( // in the document
 		"Visitors", "Account", "Passkeys", "Single sign-on", "URLs", "Routing rules", "Variants", "Bundles", "Tags", "Imports",
-<<<<<<< HEAD
-		"Views", "UTM templates", "Domains", "Images", "Analytics", "Segments", "Annotations", "Mail reports", "Conversions", "Experiments", "Conversion settings", "Webhooks",
-		"Workspaces", "Invitations", "API keys", "Pairing", "Abuse", "Users", "Identity providers", "System settings", "Audit", "Edges",
-=======
-		"Views", "UTM templates", "Domains", "Images", "Analytics", "Segments", "Annotations", "Conversions", "Experiments",
+		"Views", "UTM templates", "Domains", "Images", "Analytics", "Segments", "Annotations", "Mail reports", "Conversions",
+		"Experiments",
 		"Conversion settings", "Webhooks", "Workspaces", "Archives", "Invitations", "API keys", "Pairing", "Abuse", "Users",
 		"Identity providers", "System settings", "Audit", "Edges",
->>>>>>> main
 		"Privacy",
 	)
 	if !cfg.WithoutMCP {
