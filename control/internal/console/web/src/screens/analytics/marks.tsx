@@ -101,7 +101,7 @@ interface MarksProps {
 export function Marks({ id, list, timezone }: MarksProps) {
   const [note, setNote] = useState<Annotation | 'new'>();
   const [gone, setGone] = useState<Annotation>();
-  const all = list.data?.data ?? [];
+  const all = list.data?.annotations ?? [];
   const format = new Intl.DateTimeFormat(language.value, {
     dateStyle: 'medium',
     timeStyle: 'short',
