@@ -3,7 +3,6 @@
 package client
 
 import (
-	"encoding/json"
 	"time"
 )
 
@@ -44,6 +43,8 @@ type ListLinksParams struct {
 	Search string `query:"search"`
 	// A list can also have DELETED, the trash, with search only.
 	Status LinkStatus `query:"status"`
+	// Health of the destinations: the worst of all addresses to which a URL leads.
+	Health listLinksHealth `query:"health"`
 	// Name of a tag, case-insensitive. If repeated, a URL must have all of the tags.
 	Tag []string `query:"tag,explode"`
 	// Host name of the short URLs. The host of the service selects URLs without a custom domain.
@@ -72,6 +73,19 @@ type Link struct {
 	Status LinkStatus `json:"status"`
 	// Why an administrator or a check suspended the link.
 	SuspendedReason *string `json:"suspendedReason"`
+	// Whether the destination works, of several the worst: ok, redirected (it has moved for good), broken (several
+	// checks in a row failed) or unknown (also before the first check).
+	Health listLinksHealth `json:"health"`
+	// Why the health is not ok.
+	HealthReason *LinkHealthReason `json:"healthReason"`
+	// The destination with this health; null before the first check.
+	HealthURL *string `json:"healthUrl"`
+	// Since when the link has this health.
+	HealthSince *time.Time `json:"healthSince"`
+	// When the destination was asked last.
+	HealthCheckedAt *time.Time `json:"healthCheckedAt"`
+	// HTTP status of the last answer; null if there was none.
+	HealthStatusCode *int `json:"healthStatusCode"`
 	// Clicks by people; bots are not counted.
 	ClickCount  int        `json:"clickCount"`
 	HasPassword bool       `json:"hasPassword"`
@@ -86,6 +100,8 @@ type Link struct {
 	TrackConversions bool `json:"trackConversions"`
 	// Whether a visitor keeps the variant of an A/B test.
 	Stickiness Stickiness `json:"stickiness"`
+	// Whether /slug/a/b leads to the destination with /a/b.
+	ForwardPath bool `json:"forwardPath"`
 	// Your own key for the link, unique in the workspace.
 	ExternalID        *string `json:"externalId"`
 	UTMSource         *string `json:"utmSource"`
@@ -165,9 +181,11 @@ type CreateLink struct {
 	// When the link stops working.
 	ExpiresAt Optional[time.Time] `json:"expiresAt,omitzero"`
 	// Your own key for the link; at most 255 characters.
-	ExternalID     Optional[string] `json:"externalId,omitzero"`
-	IsABTesting    Optional[bool]   `json:"isABTesting,omitzero"`
-	IsSmartRouting Optional[bool]   `json:"isSmartRouting,omitzero"`
+	ExternalID Optional[string] `json:"externalId,omitzero"`
+	// Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b.
+	ForwardPath    Optional[bool] `json:"forwardPath,omitzero"`
+	IsABTesting    Optional[bool] `json:"isABTesting,omitzero"`
+	IsSmartRouting Optional[bool] `json:"isSmartRouting,omitzero"`
 	// Clicks by people after which the link stops working.
 	MaxClicks Optional[int] `json:"maxClicks,omitzero"`
 	// For owners only; at most 2,000 characters.
@@ -246,6 +264,7 @@ type CreateManyLink struct {
 	ExpiredURL     Optional[string]    `json:"expiredUrl,omitzero"`
 	ExpiresAt      Optional[time.Time] `json:"expiresAt,omitzero"`
 	ExternalID     Optional[string]    `json:"externalId,omitzero"`
+	ForwardPath    Optional[bool]      `json:"forwardPath,omitzero"`
 	IsABTesting    Optional[bool]      `json:"isABTesting,omitzero"`
 	IsSmartRouting Optional[bool]      `json:"isSmartRouting,omitzero"`
 	MaxClicks      Optional[int]       `json:"maxClicks,omitzero"`
@@ -317,10 +336,11 @@ type UpsertLink struct {
 	DefaultURL Optional[string] `json:"defaultUrl,omitzero"`
 	// The domain of customSlug; if left out, the workspace's default domain. null or an empty string stands for the
 	// default domain of the service. The domain of a link cannot be changed.
-	Domain     Optional[string]    `json:"domain,omitzero"`
-	ExpiredURL Optional[string]    `json:"expiredUrl,omitzero"`
-	ExpiresAt  Optional[time.Time] `json:"expiresAt,omitzero"`
-	ExternalID Optional[string]    `json:"externalId,omitzero"`
+	Domain      Optional[string]    `json:"domain,omitzero"`
+	ExpiredURL  Optional[string]    `json:"expiredUrl,omitzero"`
+	ExpiresAt   Optional[time.Time] `json:"expiresAt,omitzero"`
+	ExternalID  Optional[string]    `json:"externalId,omitzero"`
+	ForwardPath Optional[bool]      `json:"forwardPath,omitzero"`
 	// The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is
 	// refused with 412.
 	IfMatch Optional[string] `json:"ifMatch,omitzero"`
@@ -423,18 +443,4 @@ type UpsertedLink struct {
 	Variants []PartChange `json:"variants"`
 	// Why the item is refused; otherwise null.
 	Error *ItemError `json:"error"`
-}
-
-type Change struct {
-	// The value before.
-	Old json.RawMessage `json:"old"`
-	// The value after.
-	New json.RawMessage `json:"new"`
-}
-
-type PartChange struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	// Fields by name. All old values of a new part are null, and all new values of a removed one.
-	Changes map[string]Change `json:"changes"`
 }

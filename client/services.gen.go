@@ -27,6 +27,9 @@ type Services struct {
 	Imports           *ImportService
 	UTMTemplates      *UTMTemplateService
 	Views             *ViewService
+	Segments          *SegmentService
+	Annotations       *AnnotationService
+	MailReports       *MailReportService
 	Audit             *AuditService
 	Settings          *SettingService
 	Edges             *EdgeService
@@ -60,6 +63,9 @@ func newServices(c *Client) Services {
 		Imports:           &ImportService{c},
 		UTMTemplates:      &UTMTemplateService{c},
 		Views:             &ViewService{c},
+		Segments:          &SegmentService{c},
+		Annotations:       &AnnotationService{c},
+		MailReports:       &MailReportService{c},
 		Audit:             &AuditService{c},
 		Settings:          &SettingService{c},
 		Edges:             &EdgeService{c},
@@ -78,6 +84,11 @@ var payloads = map[Event]func() any{
 	"domain.failed":               func() any { return new(DomainChanged) },
 	"domain.verified":             func() any { return new(DomainChanged) },
 	"experiment.decided":          func() any { return new(ExperimentOver) },
+	"link.destination_broken":     func() any { return new(DestinationChanged) },
+	"link.destination_recovered":  func() any { return new(DestinationChanged) },
+	"link.exhausted":              func() any { return new(LinkTimed) },
+	"link.expired":                func() any { return new(LinkTimed) },
+	"link.started":                func() any { return new(LinkTimed) },
 	"routing.rule_created":        func() any { return new(RuleChanged) },
 	"routing.rule_deleted":        func() any { return new(RuleChanged) },
 	"routing.rule_matched":        func() any { return new(MatchedRule) },

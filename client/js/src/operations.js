@@ -32,6 +32,7 @@ abTestsAlias GET /api/analytics/ab-test
 abTests GET /api/analytics/ab-tests
 bots GET /api/analytics/bots
 botsAlias GET /api/analytics/bots/overview
+conversionsReport GET /api/analytics/conversions
 export GET /api/analytics/export
 freshness GET /api/analytics/freshness
 groupsReport GET /api/analytics/groups
@@ -49,6 +50,11 @@ exportLink GET /api/analytics/urls/{id}/export
 linkHeatmap GET /api/analytics/urls/{id}/heatmap
 recentClicks GET /api/analytics/urls/{id}/recent-clicks
 routingReport GET /api/analytics/urls/{id}/routing
+annotations
+list GET /api/annotations
+create POST /api/annotations bi
+delete DELETE /api/annotations/{id}
+update PUT /api/annotations/{id} b
 apiKeys
 list GET /api/api-keys p
 create POST /api/api-keys bi
@@ -124,6 +130,11 @@ accept POST /api/invitations/accept b
 list GET /api/workspaces/{id}/invitations p
 create POST /api/workspaces/{id}/invitations bi
 revoke DELETE /api/workspaces/{id}/invitations/{invitationId}
+mailReports
+list GET /api/mail-reports p
+create POST /api/mail-reports bi
+delete DELETE /api/mail-reports/{id}
+update PUT /api/mail-reports/{id} b
 pairing
 revokeOwnKey POST /api/auth/key/revoke bi
 get GET /api/auth/pairings
@@ -150,6 +161,11 @@ updateSettings PATCH /api/urls/{id}/routing-rules/settings b
 delete DELETE /api/urls/{id}/routing-rules/{ruleId}
 get GET /api/urls/{id}/routing-rules/{ruleId}
 update PUT /api/urls/{id}/routing-rules/{ruleId} b
+segments
+list GET /api/segments p
+create POST /api/segments bi
+delete DELETE /api/segments/{id}
+update PUT /api/segments/{id} b
 sso
 listSignInMethods GET /api/auth/methods
 list GET /api/auth/sso

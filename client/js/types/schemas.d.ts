@@ -18,8 +18,9 @@ export type ProblemCode =
 
 export type WebhookEventName =
   | 'conversion.created' | 'domain.certificate.expiring' | 'domain.certificate.failed' | 'domain.certificate.issued' | 'domain.failed'
-  | 'domain.verified' | 'experiment.decided' | 'routing.rule_created' | 'routing.rule_deleted' | 'routing.rule_matched'
-  | 'routing.rule_updated' | 'url.clicked' | 'url.created' | 'url.deleted' | 'url.restored' | 'url.updated' | 'webhook.test';
+  | 'domain.verified' | 'experiment.decided' | 'link.destination_broken' | 'link.destination_recovered' | 'link.exhausted'
+  | 'link.expired' | 'link.started' | 'routing.rule_created' | 'routing.rule_deleted' | 'routing.rule_matched' | 'routing.rule_updated'
+  | 'url.clicked' | 'url.created' | 'url.deleted' | 'url.restored' | 'url.updated' | 'webhook.test';
 
 export interface APIKey {
   /** Addresses and networks from which the key can be used. Empty means all. */
@@ -152,6 +153,35 @@ export interface Amount {
   currency: string;
 }
 
+export interface Annotation {
+  /** A time in RFC 3339. */
+  at: string;
+  /** A time in RFC 3339. */
+  createdAt: string;
+  id: string;
+  /** NOTE: written by a member. The others come from the history of links, and cannot be changed. */
+  kind: 'NOTE' | 'DESTINATION_CHANGED' | 'RULES_CHANGED' | 'EXPERIMENT_DECIDED';
+  /** Of a note; null for other kinds. */
+  text: string | null;
+  /** A time in RFC 3339. */
+  updatedAt: string;
+  /** How many links a change concerns; 1 for notes. */
+  urlCount: number;
+  /** The link that it is about. Null if it is about the whole workspace, or several links. */
+  urlId: string | null;
+  /** Host name, slash and slug of the link. Links on the host of the service have no host name. */
+  urlName: string | null;
+  /** Who wrote the note or made the change. Null if it was the service, or if the user was deleted. */
+  userId: string | null;
+}
+
+export interface AnnotationList {
+  /** Oldest first. */
+  annotations: Annotation[];
+  /** Whether the range has more than 500 annotations; the oldest ones are left out. */
+  isTruncated: boolean;
+}
+
 export interface Answer {
   /** With a 412, the last change of the object, if it is known. */
   changed?: LastChange;
@@ -252,7 +282,7 @@ export interface Aside {
 }
 
 export interface AuditLog {
-  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED';
+  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SEGMENT_CREATED' | 'SEGMENT_UPDATED' | 'SEGMENT_DELETED' | 'ANNOTATION_CREATED' | 'ANNOTATION_UPDATED' | 'ANNOTATION_DELETED' | 'MAIL_REPORT_CREATED' | 'MAIL_REPORT_UPDATED' | 'MAIL_REPORT_DELETED' | 'MAIL_REPORT_CONFIRMED' | 'MAIL_REPORT_UNSUBSCRIBED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED';
   /** A time in RFC 3339. */
   createdAt: string;
   /** Whether an object with a name is still there. */
@@ -260,7 +290,7 @@ export interface AuditLog {
   entityId: string | null;
   /** The present name of the object, such as go.acme.com/spring, or the one that it had when it was deleted. Null if it has none. */
   entityName: string | null;
-  entityType: 'url' | 'tag' | 'utm_template' | 'view' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment';
+  entityType: 'url' | 'tag' | 'utm_template' | 'view' | 'segment' | 'annotation' | 'mail_report' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment';
   id: string;
   ipAddress: string | null;
   /** Contains requestId, method and path. */
@@ -717,6 +747,15 @@ export interface ComparedTests {
   startDate: string;
 }
 
+export interface ComparedYields {
+  /** Last day of that period, or the instant at which it ends if the interval is minute or hour. */
+  endDate: string;
+  /** The same figures of that period. */
+  figures: Yields;
+  /** First day of that period, or its first instant if the interval is minute or hour. */
+  startDate: string;
+}
+
 export type Condition = DeviceCondition | TextCondition | CountryCondition | TimeCondition | DayOfWeekCondition | IpCondition | ContinentCondition | QueryCondition | DateCondition | VisitorCondition | PercentageCondition;
 
 /** Both forms mean the same, and can be nested in each other, up to 8 levels. */
@@ -874,6 +913,15 @@ export interface Counts {
   workspaces: number;
 }
 
+export interface CreateAnnotation {
+  /** The instant to mark. It may be in the future. */
+  at: string;
+  /** 1 to 280 characters. */
+  text: string;
+  /** The link that the note is about. Without it, the note is about the whole workspace. */
+  urlId?: string | null;
+}
+
 export interface CreateBundle {
   /** Hexadecimal; #3B82F6 if left out. */
   color?: string | null;
@@ -931,6 +979,24 @@ export interface CreateKeyInBody {
   scopes?: ('links:read' | 'links:write' | 'analytics:read' | 'conversions:write' | 'webhooks' | 'domains' | 'members')[] | null;
 }
 
+export interface CreateMailReport {
+  /** Weeks begin on Monday. */
+  every: 'WEEK' | 'MONTH';
+  /** Default: true. */
+  isActive?: boolean | null;
+  /** 1 to 60 characters. */
+  name: string;
+  /**
+   * At most 20 e-mail addresses. They replace the present ones; an address that has unsubscribed stays. Addresses of members get
+   * reports at once, others after they have confirmed.
+   */
+  recipients?: string[] | null;
+  /** Id of a segment of the workspace. Null, or left out: all clicks. */
+  segmentId?: string | null;
+  /** IANA time zone of its days. Default: UTC. */
+  timezone?: string | null;
+}
+
 export interface CreateOIDCProviderRequest {
   /** Only emails of these domains are linked to users or create users. Empty means all domains. */
   allowedDomains?: string[] | null;
@@ -970,6 +1036,13 @@ export interface CreateRule {
   priority?: number | null;
   /** Same rules and stored form as originalUrl of a short URL. */
   targetUrl: string;
+}
+
+export interface CreateSegment {
+  /** At least one filter with a value. */
+  filters: SegmentFilters;
+  /** 1 to 60 characters, unique in the workspace without regard to case. */
+  name: string;
 }
 
 export interface CreateTag {
@@ -1097,7 +1170,7 @@ export interface CreateView {
 
 export interface CreateWebhookRequest {
   /** At least one. */
-  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
+  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
   /** Replaces all custom headers. Standard headers of deliveries cannot be set. The value *** keeps the present value of the header. */
   headers?: Record<string, string> | null;
   /** The default is true. */
@@ -1187,6 +1260,31 @@ export interface Destination {
    * sticky link, the variant that the visitor with this cookie, or with this address and browser, always gets.
    */
   variantId: string | null;
+}
+
+export interface DestinationChanged {
+  /** When the address was asked last; null: never. */
+  checkedAt: string | null;
+  /** The address that is concerned, one of those to which the link leads. */
+  destination: string;
+  /** The host name of the link's address. */
+  domain: string;
+  /** The health of the link from now on. */
+  health: 'ok' | 'redirected' | 'broken' | 'unknown';
+  /** Why, as a code such as not_found; null if the address works. */
+  reason: string | null;
+  /** The link's address. */
+  shortUrl: string;
+  /** The link's slug. */
+  slug: string;
+  /** The HTTP status of the last answer; null if there was none. */
+  statusCode: number | null;
+  /** The link's title. */
+  title: string | null;
+  /** The link's id. */
+  urlId: string;
+  /** The link's owner. */
+  userId: string;
 }
 
 export interface DeviceCondition {
@@ -1803,10 +1901,28 @@ export interface Freshness {
   regions: RegionFreshness[];
 }
 
+export interface FunnelStep {
+  count: number;
+  /** As a percentage of the first step. */
+  rate: number;
+  /** CLICK: all clicks. CONVERSION: those with at least one conversion. */
+  step: 'CLICK' | 'CONVERSION';
+}
+
 export interface Goal {
   conversions: number;
   name: string;
   /** Sum of the values in each currency. */
+  revenue: Amount[];
+}
+
+export interface GoalYield {
+  /** Converted clicks as a percentage of all clicks. */
+  conversionRate: number;
+  conversions: number;
+  /** Clicks with at least one conversion of the goal. */
+  convertedClicks: number;
+  name: string;
   revenue: Amount[];
 }
 
@@ -2097,6 +2213,20 @@ export interface LinkDeleted {
   userId: string;
 }
 
+export interface LinkDestinationBrokenEvent {
+  data: DestinationChanged;
+  event: 'link.destination_broken';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
+export interface LinkDestinationRecoveredEvent {
+  data: DestinationChanged;
+  event: 'link.destination_recovered';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
 export interface LinkDraft {
   /** Bundles that contain the link; at most 100. */
   bundleIds?: string[] | null;
@@ -2161,6 +2291,20 @@ export interface LinkDraft {
   utmTerm?: string | null;
   /** All variants, instead of the saved ones; null or an empty list stands for none. At most 100. */
   variants?: DraftVariant[] | null;
+}
+
+export interface LinkExhaustedEvent {
+  data: LinkTimed;
+  event: 'link.exhausted';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
+export interface LinkExpiredEvent {
+  data: LinkTimed;
+  event: 'link.expired';
+  /** A time in RFC 3339. */
+  timestamp: string;
 }
 
 export interface LinkInfo {
@@ -2254,6 +2398,40 @@ export interface LinkRestored {
   userId: string;
 }
 
+export interface LinkStartedEvent {
+  data: LinkTimed;
+  event: 'link.started';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
+export interface LinkTimed {
+  /** When the link started, ended or was exhausted. */
+  at: string;
+  /** The host name of the link's address. */
+  domain: string;
+  /** When the link stops working; null if it has no end. */
+  expiresAt: string | null;
+  /** Clicks by people after which the link is exhausted; null if it has no limit. */
+  maxClicks: number | null;
+  /** Where the link leads. */
+  originalUrl: string;
+  /** The link's address. */
+  shortUrl: string;
+  /** The link's slug. */
+  slug: string;
+  /** When the link starts to work; null if it has no start. */
+  startsAt: string | null;
+  /** The link's status now. It differs from the event if the link is also, for example, INACTIVE or SUSPENDED. */
+  status: string;
+  /** The link's title. */
+  title: string | null;
+  /** The link's id. */
+  urlId: string;
+  /** The link's owner. */
+  userId: string;
+}
+
 export interface LinkUpdated {
   /** What changed, by the field's name. Passwords are always ***. */
   changes: Record<string, Change>;
@@ -2271,6 +2449,21 @@ export interface LinkUpdated {
   urlId: string;
   /** The link's owner. */
   userId: string;
+}
+
+export interface LinkYield {
+  clicks: number;
+  /** Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if clicks have several conversions. */
+  conversionRate: number;
+  /** Conversions of these clicks. */
+  conversions: number;
+  /** The host name of the link's address. */
+  domain: string;
+  id: string;
+  /** Sum of the values of the conversions in each currency. */
+  revenue: Amount[];
+  slug: string;
+  title: string | null;
 }
 
 export interface ListAbuseReport {
@@ -2354,6 +2547,15 @@ export interface ListInvitation {
   totalPages: number;
 }
 
+export interface ListMailReport {
+  data: MailReport[];
+  page: number;
+  pageSize: number;
+  /** Rows on all pages. */
+  total: number;
+  totalPages: number;
+}
+
 export interface ListMember {
   data: Member[];
   page: number;
@@ -2374,6 +2576,15 @@ export interface ListMissingSlug {
 
 export interface ListPasskey {
   data: Passkey[];
+  page: number;
+  pageSize: number;
+  /** Rows on all pages. */
+  total: number;
+  totalPages: number;
+}
+
+export interface ListSegment {
+  data: Segment[];
   page: number;
   pageSize: number;
   /** Rows on all pages. */
@@ -2476,6 +2687,33 @@ export interface LoginInBody {
   twoFactorCode?: string | null;
 }
 
+export interface MailRecipient {
+  email: string;
+  /** Whether it was added as a member of the workspace, who need not confirm. */
+  isMember: boolean;
+  /** PENDING: has not confirmed yet. UNSUBSCRIBED: gets no more reports. */
+  state: 'PENDING' | 'CONFIRMED' | 'UNSUBSCRIBED';
+}
+
+export interface MailReport {
+  /** A time in RFC 3339. */
+  createdAt: string;
+  /** Id of the user who made it. Reports stop when this user is no ADMIN of the workspace any more. */
+  createdBy: string;
+  every: 'WEEK' | 'MONTH';
+  id: string;
+  isActive: boolean;
+  name: string;
+  /** When the next report is sent, if it is active: at 7 o'clock in its time zone after the end of the period. */
+  nextAt: string;
+  recipients: MailRecipient[];
+  /** Null: all clicks of the workspace. */
+  segmentId: string | null;
+  timezone: string;
+  /** A time in RFC 3339. */
+  updatedAt: string;
+}
+
 export interface MatchedRule {
   /** Who clicked. */
   clickData: ClickData;
@@ -2530,6 +2768,18 @@ export interface Named {
   percentage: number;
   /** Sum of the values of the conversions in each currency. Only with goal. */
   revenue?: Amount[];
+}
+
+export interface NamedYield {
+  clicks: number;
+  /** Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if clicks have several conversions. */
+  conversionRate: number;
+  /** Conversions of these clicks. */
+  conversions: number;
+  /** Of sources: the site, or Direct. Unknown: clicks without a value, and conversions whose click has not arrived. */
+  name: string;
+  /** Sum of the values of the conversions in each currency. */
+  revenue: Amount[];
 }
 
 export interface NewAPIKey {
@@ -2657,7 +2907,7 @@ export interface NewWebhook {
   code?: ProblemCode;
   /** A time in RFC 3339. */
   createdAt: string;
-  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
+  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
   /** When the first of these failed. Null if the last attempt succeeded. */
   failingSince: string | null;
   /** Failed attempts since the last one that succeeded. */
@@ -3399,6 +3649,40 @@ export interface SSOProvider {
   slug: string;
 }
 
+export interface Segment {
+  /** A time in RFC 3339. */
+  createdAt: string;
+  /** Parameters of reports: add them to a request to get the report of the segment. */
+  filters: SegmentFilters;
+  id: string;
+  name: string;
+  /** A time in RFC 3339. */
+  updatedAt: string;
+}
+
+export interface SegmentFilters {
+  bot?: string[];
+  browser?: string[];
+  bundleId?: string[];
+  city?: string[];
+  /** Each filter has 1 to 20 values, which the parameters of the same names of reports describe. */
+  country?: string[];
+  device?: string[];
+  domain?: string[];
+  language?: string[];
+  os?: string[];
+  referer?: string[];
+  region?: string[];
+  ruleId?: string[];
+  tag?: string[];
+  utmCampaign?: string[];
+  utmContent?: string[];
+  utmMedium?: string[];
+  utmSource?: string[];
+  utmTerm?: string[];
+  variantId?: string[];
+}
+
 export interface Session {
   /** When the user signed in. */
   createdAt: string;
@@ -3739,6 +4023,21 @@ export interface URL {
   /** Whether /slug/a/b leads to the destination with /a/b. */
   forwardPath: boolean;
   hasPassword: boolean;
+  /**
+   * Whether the destination works, of several the worst: ok, redirected (it has moved for good), broken (several checks in a row
+   * failed) or unknown (also before the first check).
+   */
+  health: 'ok' | 'redirected' | 'unknown' | 'broken';
+  /** When the destination was asked last. */
+  healthCheckedAt: string | null;
+  /** Why the health is not ok. */
+  healthReason: 'moved' | 'not_found' | 'gone' | 'server_error' | 'no_address' | 'unreachable' | 'bad_certificate' | 'too_slow' | 'redirect_loop' | 'restricted' | 'busy' | 'private_address' | null;
+  /** Since when the link has this health. */
+  healthSince: string | null;
+  /** HTTP status of the last answer; null if there was none. */
+  healthStatusCode: number | null;
+  /** The destination with this health; null before the first check. */
+  healthUrl: string | null;
   id: string;
   isABTesting: boolean;
   /** @deprecated The same as isABTesting. */
@@ -3791,7 +4090,7 @@ export interface URL {
 
 export interface URLChange {
   /** As in the audit log. EARLIER is the oldest known state if it is not known how it came about. */
-  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | 'EARLIER';
+  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SEGMENT_CREATED' | 'SEGMENT_UPDATED' | 'SEGMENT_DELETED' | 'ANNOTATION_CREATED' | 'ANNOTATION_UPDATED' | 'ANNOTATION_DELETED' | 'MAIL_REPORT_CREATED' | 'MAIL_REPORT_UPDATED' | 'MAIL_REPORT_DELETED' | 'MAIL_REPORT_CONFIRMED' | 'MAIL_REPORT_UNSUBSCRIBED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | 'EARLIER';
   /** Null if it is not known. */
   at: string | null;
   /** Fields of the link, by name. Passwords are always ***. */
@@ -3862,6 +4161,12 @@ export interface UTMTemplate {
   utmTerm: string | null;
 }
 
+export interface UpdateAnnotation {
+  /** A time in RFC 3339. */
+  at?: string | null;
+  text?: string | null;
+}
+
 export interface UpdateBundle {
   /** Hexadecimal; #3B82F6 if left out. */
   color?: string | null;
@@ -3870,6 +4175,22 @@ export interface UpdateBundle {
   /** Name of an icon; folder if left out. */
   icon?: string | null;
   name?: string | null;
+}
+
+export interface UpdateMailReport {
+  every?: 'WEEK' | 'MONTH' | null;
+  /** Default: true. */
+  isActive?: boolean | null;
+  name?: string | null;
+  /**
+   * At most 20 e-mail addresses. They replace the present ones; an address that has unsubscribed stays. Addresses of members get
+   * reports at once, others after they have confirmed.
+   */
+  recipients?: string[] | null;
+  /** Id of a segment of the workspace. Null, or left out: all clicks. */
+  segmentId?: string | null;
+  /** IANA time zone of its days. Default: UTC. */
+  timezone?: string | null;
 }
 
 export interface UpdateMeInBody {
@@ -3908,6 +4229,12 @@ export interface UpdateRule {
   /** 0 to 10,000; 0 if left out. */
   priority?: number | null;
   targetUrl?: string | null;
+}
+
+export interface UpdateSegment {
+  /** Replaces all filters. */
+  filters?: SegmentFilters;
+  name?: string | null;
 }
 
 export interface UpdateTag {
@@ -4006,7 +4333,7 @@ export interface UpdateView {
 }
 
 export interface UpdateWebhookRequest {
-  events?: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[] | null;
+  events?: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[] | null;
   /** Replaces all custom headers. Standard headers of deliveries cannot be set. The value *** keeps the present value of the header. */
   headers?: Record<string, string> | null;
   /** The default is true. */
@@ -4309,7 +4636,7 @@ export interface Webhook {
   code?: ProblemCode;
   /** A time in RFC 3339. */
   createdAt: string;
-  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
+  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
   /** When the first of these failed. Null if the last attempt succeeded. */
   failingSince: string | null;
   /** Failed attempts since the last one that succeeded. */
@@ -4353,7 +4680,7 @@ export interface Webhook {
 }
 
 /** The body of a delivery. */
-export type WebhookEvent = ConversionCreatedEvent | DomainCertificateExpiringEvent | DomainCertificateFailedEvent | DomainCertificateIssuedEvent | DomainFailedEvent | DomainVerifiedEvent | ExperimentDecidedEvent | RoutingRuleCreatedEvent | RoutingRuleDeletedEvent | RoutingRuleMatchedEvent | RoutingRuleUpdatedEvent | UrlClickedEvent | UrlCreatedEvent | UrlDeletedEvent | UrlRestoredEvent | UrlUpdatedEvent | WebhookTestEvent;
+export type WebhookEvent = ConversionCreatedEvent | DomainCertificateExpiringEvent | DomainCertificateFailedEvent | DomainCertificateIssuedEvent | DomainFailedEvent | DomainVerifiedEvent | ExperimentDecidedEvent | LinkDestinationBrokenEvent | LinkDestinationRecoveredEvent | LinkExhaustedEvent | LinkExpiredEvent | LinkStartedEvent | RoutingRuleCreatedEvent | RoutingRuleDeletedEvent | RoutingRuleMatchedEvent | RoutingRuleUpdatedEvent | UrlClickedEvent | UrlCreatedEvent | UrlDeletedEvent | UrlRestoredEvent | UrlUpdatedEvent | WebhookTestEvent;
 
 export interface WebhookLog {
   /** Starts at 1. */
@@ -4446,4 +4773,29 @@ export interface Workspace {
   /** A time in RFC 3339. */
   updatedAt: string;
   urlCount: number;
+}
+
+export interface Yields {
+  /** By utm_campaign. This list and the next ones have only what has conversions, most conversions first. */
+  campaigns: NamedYield[];
+  clicks: number;
+  /** Only with compare. */
+  comparison?: ComparedYields;
+  /** Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if clicks have several conversions. */
+  conversionRate: number;
+  /** Conversions of these clicks. */
+  conversions: number;
+  funnel: FunnelStep[];
+  /** All goals with conversions, most conversions first. */
+  goals: GoalYield[];
+  /** Without deleted links, whose conversions are in all other figures. */
+  links: LinkYield[];
+  /** Sum of the values of the conversions in each currency. */
+  revenue: Amount[];
+  /** By referring site. */
+  sources: NamedYield[];
+  /** By the tags that links have now. A link can have several tags. */
+  tags: NamedYield[];
+  /** By utm_source. */
+  utmSources: NamedYield[];
 }
