@@ -28,6 +28,7 @@ var layers = []archtest.Layer{
 		May: []string{
 			"control/internal/api", "control/internal/archive", "control/internal/certs", "control/internal/experiments",
 			"control/internal/explain", "control/internal/console",
+			"control/internal/mailreports",
 			"control/internal/manage", "control/internal/fleet", "control/internal/clicks", "control/internal/platform",
 			"control/internal/store",
 			"control/internal/manage/media/object", // the settings of the bucket, and the port
@@ -41,6 +42,7 @@ var layers = []archtest.Layer{
 			"control/internal/api/systemapi", "control/internal/api/mcpapi",
 			"control/internal/archive", "control/internal/manage", "control/internal/experiments", "control/internal/explain",
 			"control/internal/clicks", "control/internal/platform", "control/internal/store",
+			"control/internal/mailreports",
 			"control/internal/fleet", // the positions of edges
 		},
 	},
@@ -70,7 +72,7 @@ var layers = []archtest.Layer{
 		Path: "control/internal/api/reportapi",
 		Is:   "the endpoints of one room of the API: reports, live clicks, conversions and experiments. Rooms do not know each other",
 		May: []string{
-			"control/internal/api/kit", "control/internal/manage", "control/internal/clicks", "control/internal/experiments",
+			"control/internal/api/kit", "control/internal/manage", "control/internal/clicks", "control/internal/experiments", "control/internal/mailreports",
 			"control/internal/platform", "control/internal/store",
 			"control/internal/experiments/stats", // intervals and probabilities of a report
 		},
@@ -107,6 +109,15 @@ var layers = []archtest.Layer{
 		May: []string{
 			"control/internal/platform", "control/internal/store",
 			"control/internal/manage/audit", "control/internal/manage/webhooks", // members and other systems learn of certificates
+		},
+	},
+	{
+		Path: "control/internal/mailreports",
+		Is:   "reports by e-mail: it joins the figures of reports with e-mails and with the members of a workspace",
+		May: []string{
+			"control/internal/clicks/report", "control/internal/platform", "control/internal/store",
+			"control/internal/manage/accounts", // the form of an address
+			"control/internal/manage/audit",
 		},
 	},
 	{
@@ -231,7 +242,7 @@ var libraries = []archtest.Library{
 	{Path: "github.com/dgraph-io/ristretto/v2", In: []string{"control/internal/clicks/report", "control/internal/manage/pages"}},
 	{Path: "github.com/minio/minio-go/v7", In: []string{"control/internal/manage/media/object"}},
 	{Path: "github.com/chai2010/webp", In: []string{"control/internal/manage/media/picture"}},
-	{Path: "golang.org/x/image", In: []string{"control/internal/manage/links/qr", "control/internal/manage/media/picture"}},
+	{Path: "golang.org/x/image", In: []string{"control/internal/mailreports", "control/internal/manage/links/qr", "control/internal/manage/media/picture"}},
 	{Path: "github.com/boombuler/barcode", In: []string{"control/internal/manage/links/qr"}},
 	{Path: "github.com/coreos/go-oidc/v3", In: []string{"control/internal/manage/sso"}},
 	{Path: "github.com/go-jose/go-jose/v4", In: []string{"control/internal/manage/sso"}},

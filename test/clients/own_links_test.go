@@ -225,6 +225,24 @@ func (s *session) collections() {
 	got(s.Views.Update(ctx, view.ID, client.UpdateView{Name: client.Set("Ours")}))(t)
 	got(s.Views.List(ctx, client.ListViewsParams{Screen: client.ScreenLinks}))(t)
 	s.ok(s.Views.Delete(ctx, view.ID))
+	s.reporting()
+}
+
+// reporting names filters, notes an event, and makes a report by e-mail.
+func (s *session) reporting() {
+	t, ctx := s.t, s.ctx()
+	segment := got(s.Segments.Create(ctx, client.CreateSegment{Name: "Phones", Filters: client.SegmentFilters{Device: []string{"MOBILE"}}}))(t)
+	got(s.Segments.Update(ctx, segment.ID, client.UpdateSegment{Name: client.Set("All phones")}))(t)
+	got(s.Segments.List(ctx, client.PageParams{}))(t)
+	report := got(s.MailReports.Create(ctx, client.CreateMailReport{Name: "Weekly", Every: client.MailReportEveryWeek, SegmentID: client.Set(segment.ID)}))(t)
+	got(s.MailReports.Update(ctx, report.ID, client.UpdateMailReport{IsActive: client.Set(false)}))(t)
+	got(s.MailReports.List(ctx, client.PageParams{}))(t)
+	s.ok(s.MailReports.Delete(ctx, report.ID))
+	s.ok(s.Segments.Delete(ctx, segment.ID))
+	note := got(s.Annotations.Create(ctx, client.CreateAnnotation{At: time.Now(), Text: "Newsletter"}))(t)
+	got(s.Annotations.Update(ctx, note.ID, client.UpdateAnnotation{Text: client.Set("Newsletter sent")}))(t)
+	got(s.Annotations.List(ctx, client.ListAnnotationsParams{}))(t)
+	s.ok(s.Annotations.Delete(ctx, note.ID))
 }
 
 // visits follows links as a visitor does, and sends a conversion.

@@ -140,6 +140,11 @@ accept POST /api/invitations/accept b
 list GET /api/workspaces/{id}/invitations p
 create POST /api/workspaces/{id}/invitations bi
 revoke DELETE /api/workspaces/{id}/invitations/{invitationId}
+mailReports
+list GET /api/mail-reports p
+create POST /api/mail-reports bi
+delete DELETE /api/mail-reports/{id}
+update PUT /api/mail-reports/{id} b
 pairing
 revokeOwnKey POST /api/auth/key/revoke bi
 get GET /api/auth/pairings

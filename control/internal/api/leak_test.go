@@ -171,6 +171,7 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 	}
 	m.ids["annotation"] = post("/api/annotations", fmt.Sprintf(`{"at":%q,"text":%q,"urlId":%q}`, time.Now().Format(time.RFC3339), m.marker,
 		m.ids["url"])).str("id")
+	m.ids["mailreport"] = post("/api/mail-reports", fmt.Sprintf(`{"name":%q,"every":"WEEK","segmentId":%q}`, m.marker, m.ids["segment"])).str("id")
 	d, err := l.store.DomainByID(l.t.Context(), m.ids["domain"])
 	l.ok(err)
 	m.key = link.Key(d.Num, m.slugOf)

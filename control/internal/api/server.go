@@ -31,6 +31,7 @@ import (
 	"github.com/shortline/shortline/control/internal/experiments"
 	"github.com/shortline/shortline/control/internal/explain"
 	"github.com/shortline/shortline/control/internal/fleet/presence"
+	"github.com/shortline/shortline/control/internal/mailreports"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/alerts"
@@ -108,9 +109,10 @@ type Deps struct {
 	Privacy *privacy.Service
 	Abuse   *abuse.Service // needs Links
 
-	Webhooks *webhooks.Service
-	Alerts   *alerts.Service
-	Mail     *mail.Service // nil: no e-mail is sent
+	MailReports *mailreports.Service // needs Reports
+	Webhooks    *webhooks.Service
+	Alerts      *alerts.Service
+	Mail        *mail.Service // nil: no e-mail is sent
 }
 
 // Server is the API, ready to serve. It is safe for concurrent use.
@@ -130,6 +132,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	reportapi.Register(k, reportapi.Deps{
 		Reports: deps.Reports, Live: deps.Live, ConversionSettings: deps.ConversionSettings, Conversions: deps.Conversions,
 		Experiments: deps.Experiments, Abuse: deps.Abuse, Links: deps.Links, Segments: deps.Segments, Annotations: deps.Annotations,
+		MailReports: deps.MailReports,
 	})
 	peopleapi.Register(k, peopleapi.Deps{
 		Accounts: deps.Accounts, Keys: deps.Keys, Passkeys: deps.Passkeys, SSO: deps.SSO, Workspaces: deps.Workspaces,
@@ -140,8 +143,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	})
 	k.OrderTags( // in the document
 		"Visitors", "Account", "Passkeys", "Single sign-on", "URLs", "Routing rules", "Variants", "Bundles", "Tags", "Imports",
-		"Views", "UTM templates", "Domains", "Images", "Analytics", "Segments", "Annotations", "Conversions", "Experiments",
-		"Conversion settings", "Webhooks", "Alerts", "Workspaces", "Archives", "Invitations", "API keys", "Pairing", "Abuse", "Users",
+		"Views", "UTM templates", "Domains", "Images", "Analytics", "Segments", "Annotations", "Mail reports", "Conversions",
+		"Experiments", "Conversion settings", "Webhooks", "Alerts", "Workspaces", "Archives", "Invitations", "API keys", "Pairing",
+		"Abuse", "Users",
 		"Identity providers", "System settings", "Audit", "Edges",
 		"Privacy",
 	)

@@ -76,11 +76,12 @@ type Settings struct {
 
 	SignUp string `env:"SIGN_UP" envDefault:"invited" help:"invited: an invitation to a workspace makes the account of an unknown address; closed: only administrators and single sign-on make accounts"`
 
-	MaxAPIKeys    int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"limit of API keys per user, in all workspaces together"`
-	MaxKeyDays    int `env:"MAX_KEY_DAYS" envDefault:"0" help:"longest life of an API key in days, for keys that are created or rotated from then on; 0 means no limit"`
-	TrashDays     int `env:"TRASH_DAYS" envDefault:"30" help:"days for which deleted links can be restored; 0 deletes them for good at once"`
-	ListLinks     int `env:"LISTS_IN_MEMORY" envDefault:"2000000" help:"lists are read from a copy in memory if there are at most this many links. The copy takes about 200 bytes per link. It is made when a list needs it and dropped after 15 minutes without one. 0 disables it; lists of many links are slower then"`
-	MaxWorkspaces int `env:"MAX_WORKSPACES_PER_USER" envDefault:"20" help:"limit of workspaces of teams that a user owns"`
+	MailReports   string `env:"MAIL_REPORTS" envDefault:"anyone" help:"who gets reports by e-mail: members of the workspace only, or anyone who has confirmed the address"`
+	MaxAPIKeys    int    `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"limit of API keys per user, in all workspaces together"`
+	MaxKeyDays    int    `env:"MAX_KEY_DAYS" envDefault:"0" help:"longest life of an API key in days, for keys that are created or rotated from then on; 0 means no limit"`
+	TrashDays     int    `env:"TRASH_DAYS" envDefault:"30" help:"days for which deleted links can be restored; 0 deletes them for good at once"`
+	ListLinks     int    `env:"LISTS_IN_MEMORY" envDefault:"2000000" help:"lists are read from a copy in memory if there are at most this many links. The copy takes about 200 bytes per link. It is made when a list needs it and dropped after 15 minutes without one. 0 disables it; lists of many links are slower then"`
+	MaxWorkspaces int    `env:"MAX_WORKSPACES_PER_USER" envDefault:"20" help:"limit of workspaces of teams that a user owns"`
 	api.Limits
 
 	ConversionWindow time.Duration `env:"CONVERSION_WINDOW" envDefault:"2160h" help:"age of a click up to which its conversions count, 90 days by default. All processes of a control plane need the same value"`
@@ -159,6 +160,9 @@ func (s *Settings) Validate() error {
 	}
 	if err := s.Media.Validate(); err != nil {
 		problems = append(problems, err)
+	}
+	if s.MailReports != "members" && s.MailReports != "anyone" {
+		problems = append(problems, errors.New("MAIL_REPORTS: must be members or anyone"))
 	}
 	if s.MaxAPIKeys < 0 {
 		problems = append(problems, errors.New("MAX_API_KEYS_PER_USER: must not be negative"))

@@ -11,6 +11,7 @@ var auditNamed = map[string]struct{ column, within string }{
 	"domain": {"domains.hostname", "workspace_num = ?"},
 	"import": {"imports.name", "workspace_num = ?"}, "invitation": {"invitations.email", "workspace_num = ?"},
 	"segment":      {"segments.name", "workspace_num = ?"},
+	"mail_report":  {"mail_reports.name", "workspace_num = ?"},
 	"tag":          {"tags.name", "workspace_num = ?"},
 	"utm_template": {"utm_templates.name", "workspace_num = ?"}, "view": {"saved_views.name", "workspace_num = ?"},
 	"webhook":   {"webhooks.name", "workspace_num = ?"},

@@ -233,6 +233,18 @@ test('bundles, tags, templates, views', async () => {
   await admin.views.update(view.id, { name: 'Spring links' });
   assert.equal((await admin.views.list({ screen: 'links' })).total, 1);
   await admin.views.delete(view.id);
+  const segment = await admin.segments.create({ name: 'Phones', filters: { device: ['MOBILE'] } });
+  await admin.segments.update(segment.id, { name: 'All phones' });
+  assert.equal((await admin.segments.list()).total, 1);
+  const report = await admin.mailReports.create({ name: 'Weekly', every: 'WEEK', segmentId: segment.id });
+  await admin.mailReports.update(report.id, { isActive: false });
+  assert.equal((await admin.mailReports.list()).total, 1);
+  await admin.mailReports.delete(report.id);
+  await admin.segments.delete(segment.id);
+  const note = await admin.annotations.create({ at: new Date(), text: 'Newsletter' });
+  await admin.annotations.update(note.id, { text: 'Newsletter sent' });
+  assert.equal((await admin.annotations.list()).annotations.length, 1);
+  await admin.annotations.delete(note.id);
 });
 
 test('alerts', async () => {
@@ -299,7 +311,7 @@ test('clicks: visits, reports, conversions', async () => {
     async () => (await analytics.recentClicks(link.id, { includeBots: true })).total > 0,
   );
   await analytics.recentClicksAlias(link.id);
-  const { overview, topURLs, freshness, abTests, abTestsAlias, bots, botsAlias, groupsReport, heatmap } = analytics;
+  const { overview, topURLs, freshness, abTests, abTestsAlias, bots, botsAlias, groupsReport, conversionsReport, heatmap } = analytics;
   const { linkReport, abTest, linkBots, linkHeatmap, routingReport } = analytics;
   const ofAll = [
     overview(),
@@ -310,6 +322,7 @@ test('clicks: visits, reports, conversions', async () => {
     bots(),
     botsAlias(),
     groupsReport(),
+    conversionsReport(),
     heatmap(),
   ];
   const ofOne = [linkReport(link.id), abTest(link.id), linkBots(link.id), linkHeatmap(link.id), routingReport(link.id)];

@@ -8,6 +8,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/clicks/report"
 	"github.com/shortline/shortline/control/internal/experiments"
+	"github.com/shortline/shortline/control/internal/mailreports"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/annotations"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
@@ -26,6 +27,7 @@ type Deps struct {
 	Links              *links.Service
 	Segments           *segments.Service
 	Annotations        *annotations.Service // needs Reports
+	MailReports        *mailreports.Service
 }
 
 // server answers the requests.
@@ -37,7 +39,7 @@ type server struct {
 // Register adds the resources and their endpoints to the API.
 func Register(k *kit.Kit, d Deps) {
 	s := &server{k, d}
-	k.Resources(analyticsResource, conversionResource, experimentResource, conversionSettingsResource, segmentResource, annotationResource)
+	k.Resources(analyticsResource, conversionResource, experimentResource, conversionSettingsResource, segmentResource, annotationResource, mailReportResource)
 	k.Presents(s.present)
 	if s.Links != nil {
 		s.documentBrowserConversions()
@@ -60,6 +62,9 @@ func Register(k *kit.Kit, d Deps) {
 	}
 	if s.Annotations != nil {
 		s.registerAnnotations()
+	}
+	if s.MailReports != nil {
+		s.registerMailReports()
 	}
 	if s.Live != nil {
 		s.registerLive()

@@ -51,7 +51,7 @@ export function Timeline({ s, report, metric, timezone, file, id }: TimelineProp
   const names = namesOf(days, s.interval, timezone);
   const first = days[0];
   const list = useAnnotations(id, file.query);
-  const marks = (list.data?.data ?? [])
+  const marks = (list.data?.annotations ?? [])
     .map((one) => ({ at: pointOf(one.at, days, timezone), said: saidBy(one) }))
     .filter((one) => one.at >= 0);
   const zoom = (from: number, to: number) => {
