@@ -150,6 +150,7 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 		owner, with("Content-Type", "text/csv")).want(201).str("id")
 	m.ids["view"] = post("/api/views", fmt.Sprintf(`{"name":"%[1]s","screen":"links","query":"search=%[1]s","shared":true}`, m.marker)).
 		str("id")
+	m.ids["shared"] = post("/api/shared-reports", fmt.Sprintf(`{"name":%q,"about":"workspace"}`, m.marker)).str("id")
 	for i := range links {
 		domain := ""
 		if i == links-1 {

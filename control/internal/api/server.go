@@ -53,6 +53,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/mail"
+	"github.com/shortline/shortline/control/internal/sharedreports"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -97,9 +98,13 @@ type Deps struct {
 	Edges *presence.Positions // if nil, responses do not wait for edges
 
 	Reports *report.Service
+	Shared  *sharedreports.Service
 	Live    *live.Feed
 	Privacy *privacy.Service
 	Abuse   *abuse.Service // needs Links
+
+	// SharedPage sends the page of shared reports with a status; nil: there is none.
+	SharedPage func(http.ResponseWriter, *http.Request, int)
 
 	Webhooks *webhooks.Service
 	Mail     *mail.Service // nil: no e-mail is sent
@@ -121,7 +126,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	})
 	reportapi.Register(k, reportapi.Deps{
 		Reports: deps.Reports, Live: deps.Live, ConversionSettings: deps.ConversionSettings, Conversions: deps.Conversions,
-		Experiments: deps.Experiments, Abuse: deps.Abuse, Links: deps.Links,
+		Experiments: deps.Experiments, Abuse: deps.Abuse, Links: deps.Links, Shared: deps.Shared, SharedPage: deps.SharedPage,
 	})
 	peopleapi.Register(k, peopleapi.Deps{
 		Accounts: deps.Accounts, Keys: deps.Keys, Passkeys: deps.Passkeys, SSO: deps.SSO, Workspaces: deps.Workspaces,
@@ -132,7 +137,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	})
 	k.OrderTags( // in the document
 		"Visitors", "Account", "Passkeys", "Single sign-on", "URLs", "Routing rules", "Variants", "Bundles", "Tags", "Imports",
-		"Views", "UTM templates", "Domains", "Images", "Analytics", "Conversions", "Experiments", "Conversion settings", "Webhooks",
+		"Views", "UTM templates", "Domains", "Images", "Analytics", "Shared reports", "Conversions", "Experiments", "Conversion settings", "Webhooks",
 		"Workspaces", "Invitations", "API keys", "Pairing", "Abuse", "Users", "Identity providers", "System settings", "Audit", "Edges",
 		"Privacy",
 	)

@@ -40,6 +40,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/passkeytest"
+	"github.com/shortline/shortline/control/internal/sharedreports"
 	"github.com/shortline/shortline/control/internal/store"
 	visitors "github.com/shortline/shortline/shared/abuse"
 )
@@ -69,6 +70,9 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Experiments = experiments.New(experiments.Config{Logger: cfg.Logger}, w.store, clicks)
 	deps.Domains, w.dns = domainsFor(w)
 	deps.Reports = report.New(w.store, clicks, nil).On("sho.rt")
+	deps.Shared, err = sharedreports.New(sharedreports.Config{BaseURL: baseURL, EncryptionKeys: secret, Now: w.clock.now}, w.store,
+		deps.Reports, passwords)
+	w.ok(err)
 	deps.Media = media.New(media.Config{Computing: cfg.Computing, Logger: cfg.Logger}, w.store, deps.Links, images)
 	deps.Pages, err = pages.New(pages.Config{Enabled: true}, deps.Media.Thumbnail)
 	w.ok(err)
@@ -196,6 +200,11 @@ func (th *things) id(kind string) string {
 		id = post("/api/utm-templates", `{"name":"U`+fresh()+`","utmSource":"mail"}`)
 	case "view":
 		id = post("/api/views", `{"name":"V`+fresh()+`","screen":"links","query":"status=ACTIVE"}`)
+	case "shared":
+		id = post("/api/shared-reports", `{"name":"S`+fresh()+`","about":"workspace"}`)
+	case "token":
+		address := w.do("POST", "/api/shared-reports", `{"name":"S`+fresh()+`","about":"workspace"}`, mine).want(201).str("address")
+		id = strings.TrimPrefix(address, baseURL+"/share/")
 	case "import":
 		id = w.do("POST", "/api/imports?name=I"+fresh(), "url\nhttps://example.com/\n", mine, with("Content-Type", "text/csv")).
 			want(201).str("id")

@@ -56,6 +56,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/work"
+	"github.com/shortline/shortline/control/internal/sharedreports"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/ops"
@@ -272,6 +273,9 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		return nil, err
 	}
 	use.Reports = report.New(st, clicks, nil).On(base.Hostname()).Caching(cache)
+	if err := p.sharedReports(&use); err != nil {
+		return nil, err
+	}
 	use.Experiments = p.experiments(clicks)
 	if err := p.watch(); err != nil {
 		return nil, err
@@ -298,6 +302,18 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		Watched: func() bool { return use.Live.Watched() || looked.lately() },
 		Stored:  []func([]analytics.Row){cache.Clicked, use.Live.Stored}, Converted: []func([]analytics.Row){cache.Clicked},
 	}, nil
+}
+
+// sharedReports makes the use case of shared reports. Their passwords have a queue of their own, so that guesses delay no sign-in.
+func (p *parts) sharedReports(use *api.Deps) error {
+	passwords, err := auth.NewPasswords(0)
+	if err != nil {
+		return err
+	}
+	use.Shared, err = sharedreports.New(sharedreports.Config{BaseURL: p.cfg.BaseURL, Every: p.cfg.SharedReportInterval,
+		EncryptionKeys: p.cfg.EncryptionKey.Keys()}, p.deps.Store, use.Reports, passwords)
+	use.SharedPage = console.SharedReport()
+	return err
 }
 
 // configure sets what the settings of the process say about the API.

@@ -3,6 +3,8 @@
 package reportapi
 
 import (
+	"net/http"
+
 	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/clicks/convert"
 	"github.com/shortline/shortline/control/internal/clicks/live"
@@ -11,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
 	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/sharedreports"
 )
 
 // Deps are use cases. The endpoints of one that is nil do not exist.
@@ -22,6 +25,10 @@ type Deps struct {
 	Experiments        *experiments.Service
 	Abuse              *abuse.Service
 	Links              *links.Service
+	Shared             *sharedreports.Service
+
+	// SharedPage sends the page of shared reports with a status. The headers that depend on the report are set already.
+	SharedPage func(http.ResponseWriter, *http.Request, int)
 }
 
 // server answers the requests.
@@ -33,7 +40,8 @@ type server struct {
 // Register adds the resources and their endpoints to the API.
 func Register(k *kit.Kit, d Deps) {
 	s := &server{k, d}
-	k.Resources(analyticsResource, conversionResource, experimentResource, conversionSettingsResource)
+	k.Resources(analyticsResource, conversionResource, experimentResource, conversionSettingsResource,
+		sharedResource)
 	k.Presents(s.present)
 	if s.Links != nil {
 		s.documentBrowserConversions()
@@ -50,6 +58,9 @@ func Register(k *kit.Kit, d Deps) {
 	if s.Reports != nil {
 		s.registerAnalytics()
 		s.registerConversionLists()
+	}
+	if s.Shared != nil {
+		s.registerShared()
 	}
 	if s.Live != nil {
 		s.registerLive()
