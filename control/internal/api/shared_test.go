@@ -231,7 +231,7 @@ func TestShared_ends_at_once(t *testing.T) {
 	w.do("PUT", "/api/shared-reports/"+id, `{"expiresAt":"`+ends+`"}`, as(w.ann)).wantField("expiresAt")
 	w.do("PUT", "/api/shared-reports/"+id, `{"expiresAt":null}`, as(w.ann)).want(200).shows("available", true)
 	seen(token, 200)
-	w.do("PATCH", "/api/users/"+w.annID, `{"status":"INACTIVE"}`, as(w.root)).want(200)
+	w.do("PATCH", "/api/users/"+w.annID+"/status", `{"status":"INACTIVE"}`, as(w.root)).want(200)
 	seen(token, 404)
 }
 

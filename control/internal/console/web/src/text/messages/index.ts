@@ -41,6 +41,7 @@ import { rules } from './rules';
 import { said } from './said';
 import { saidimports } from './saidimports';
 import { saidvalues } from './saidvalues';
+import { share } from './share';
 import { social } from './social';
 import { trash } from './trash';
 import { tryout } from './tryout';
@@ -83,6 +84,7 @@ export const messages = {
   ...qr,
   ...reportcontrols,
   ...report,
+  ...share,
   ...rules,
   ...conditions,
   ...tryout,
