@@ -42,12 +42,14 @@ function Header({ view, range }: { view: View; range: string }) {
   const subject = view.title ?? view.subject;
   return (
     <header class="sharedhead">
-      <h1 dir="auto">{view.name}</h1>
+      <h1>
+        <bdi>{view.name}</bdi>
+      </h1>
       <p>
         {subject && <bdi>{subject}</bdi>}
         {view.title && <bdi class="mono">{view.subject}</bdi>}
         <span>{range}</span>
-        <span class="hint">{t('report.zone', { zone: view.timezone })}</span>
+        <span class="hint">{t('share.zone', { zone: view.timezone })}</span>
       </p>
       {Object.keys(filters).length > 0 && (
         <ul class="sharedfilters" aria-label={t('report.filters')}>

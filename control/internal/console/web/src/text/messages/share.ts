@@ -94,6 +94,14 @@ export const share = {
     ja: { other: '{time} 時点。{n} 分ごとに更新されます。' },
     ar: { other: 'حتى {time}. أرقام جديدة كل {n} دقيقة.' },
   },
+  'share.zone': {
+    en: 'Time zone {zone}',
+    de: 'Zeitzone {zone}',
+    fr: 'Fuseau horaire {zone}',
+    es: 'Zona horaria {zone}',
+    ja: 'タイムゾーン {zone}',
+    ar: 'المنطقة الزمنية {zone}',
+  },
   'share.until': {
     en: 'Shared until {date}',
     de: 'Freigegeben bis {date}',
