@@ -98,4 +98,5 @@ const (
 	EntityTypeAbuseReport        EntityType = "abuse_report"
 	EntityTypeConversionSettings EntityType = "conversion_settings"
 	EntityTypeExperiment         EntityType = "experiment"
+	EntityTypeSharedReport       EntityType = "shared_report"
 )

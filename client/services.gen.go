@@ -26,6 +26,7 @@ type Services struct {
 	Imports           *ImportService
 	UTMTemplates      *UTMTemplateService
 	Views             *ViewService
+	SharedReports     *SharedReportService
 	Audit             *AuditService
 	Settings          *SettingService
 	Edges             *EdgeService
@@ -58,6 +59,7 @@ func newServices(c *Client) Services {
 		Imports:           &ImportService{c},
 		UTMTemplates:      &UTMTemplateService{c},
 		Views:             &ViewService{c},
+		SharedReports:     &SharedReportService{c},
 		Audit:             &AuditService{c},
 		Settings:          &SettingService{c},
 		Edges:             &EdgeService{c},

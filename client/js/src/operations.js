@@ -147,6 +147,14 @@ updateSettings PATCH /api/urls/{id}/routing-rules/settings b
 delete DELETE /api/urls/{id}/routing-rules/{ruleId}
 get GET /api/urls/{id}/routing-rules/{ruleId}
 update PUT /api/urls/{id}/routing-rules/{ruleId} b
+sharedReports
+list GET /api/shared-reports p
+create POST /api/shared-reports bi
+delete DELETE /api/shared-reports/{id}
+get GET /api/shared-reports/{id}
+update PUT /api/shared-reports/{id} b
+view GET /api/shared/{token}
+unlock POST /api/shared/{token}/unlock b
 sso
 listSignInMethods GET /api/auth/methods
 list GET /api/auth/sso

@@ -4,22 +4,23 @@ import type {
   AddToBundleRequest, ApprovePairingInBody, AuditLogs, BeginPairingInBody, BeginPasskeyRequest, Bots, BrowserConversion,
   BulkCreateURLsRequest, BulkCreated, BulkDeleteURLsRequest, BulkDeleted, BulkUpdate, BulkUpdated, Bundle, BundleStats, Change,
   ChangePasswordInBody, ConversionItem, ConversionItems, ConversionSettings, ConversionsSent, CreateBundle, CreateDomain,
-  CreateInvitationInBody, CreateKeyInBody, CreateOIDCProviderRequest, CreateRule, CreateTag, CreateTemplate, CreateURL, CreateUserInBody,
-  CreateVariant, CreateView, CreateWebhookRequest, CreateWorkspaceInBody, DayFigures, DisableTOTPInBody, Domain, DomainFields,
-  DuplicateURLRequest, EdgeList, EnableTOTPInBody, EraseInBody, Erasure, Experiment, ExplainInBody, ExplainNewInBody, Explanation,
-  FinishPasskeyLoginRequest, FinishPasskeyRequest, ForgotPasswordInBody, Freshness, Groups, Heatmap, ImageUploaded, Import, ImportPlan,
-  ImportPreview, LinkInfo, LinkOpened, LinkPassword, ListAbuseReport, ListBundle, ListConversion, ListDomain, ListExperimentWeights,
-  ListGoal, ListImport, ListImportProblem, ListInvitation, ListMember, ListMissingSlug, ListPasskey, ListSession, ListTag, ListURLChange,
-  ListUTMTemplate, ListUser, ListView, ListWebhook, ListWorkspace, Login, LoginInBody, Member, Message, MoveInBundleRequest, Named,
-  NewAPIKey, NewInvitation, NewWebhook, OIDCAccount, OIDCProvider, Overview, PagePreview, Pairing, Passkey, PasskeyCreation,
-  PasskeyRequest, PromoteVariantRequest, PutConversionSettings, PutExperimentRequest, PutSettingInBody, PutURL, RecentClicks,
-  RedeemPairingInBody, RedeemedPairing, RefusePairingInBody, RenamePasskeyRequest, Replay, ReplayInBody, Report, ResetForgottenInBody,
-  ResetPasswordInBody, ResolveReportInBody, RestoreURLRequest, RevokeOwnKeyInBody, RollBackURLRequest, RotateKeyInBody,
-  RotateWebhookSecretRequest, Routing, RoutingRule, RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate, SSOProvider,
-  SetMemberRoleInBody, SetNameInBody, SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting, SignInMethods, SlugAvailability, Summary,
-  SuspendDomainRequest, SuspendInBody, Tag, Test, Tests, TopURL, TransferURLsRequest, Trends, TurnOffTOTPInBody, TwoFactorEnabled,
-  TwoFactorSetup, URL, URLList, URLStats, URLsTransferred, UTMFieldValues, UTMTemplate, UpdateBundle, UpdateMeInBody,
-  UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest, UpdateRule, UpdateTag, UpdateTemplate, UpdateURL, UpdateVariant, UpdateView,
+  CreateInvitationInBody, CreateKeyInBody, CreateOIDCProviderRequest, CreateRule, CreateShared, CreateTag, CreateTemplate, CreateURL,
+  CreateUserInBody, CreateVariant, CreateView, CreateWebhookRequest, CreateWorkspaceInBody, DayFigures, DisableTOTPInBody, Domain,
+  DomainFields, DuplicateURLRequest, EdgeList, EnableTOTPInBody, EraseInBody, Erasure, Experiment, ExplainInBody, ExplainNewInBody,
+  Explanation, FinishPasskeyLoginRequest, FinishPasskeyRequest, ForgotPasswordInBody, Freshness, Groups, Heatmap, ImageUploaded, Import,
+  ImportPlan, ImportPreview, LinkInfo, LinkOpened, LinkPassword, ListAbuseReport, ListBundle, ListConversion, ListDomain,
+  ListExperimentWeights, ListGoal, ListImport, ListImportProblem, ListInvitation, ListMember, ListMissingSlug, ListPasskey, ListSession,
+  ListSharedReport, ListTag, ListURLChange, ListUTMTemplate, ListUser, ListView, ListWebhook, ListWorkspace, Login, LoginInBody, Member,
+  Message, MoveInBundleRequest, Named, NewAPIKey, NewInvitation, NewWebhook, OIDCAccount, OIDCProvider, Overview, PagePreview, Pairing,
+  Passkey, PasskeyCreation, PasskeyRequest, PromoteVariantRequest, PutConversionSettings, PutExperimentRequest, PutSettingInBody, PutURL,
+  RecentClicks, RedeemPairingInBody, RedeemedPairing, RefusePairingInBody, RenamePasskeyRequest, Replay, ReplayInBody, Report,
+  ResetForgottenInBody, ResetPasswordInBody, ResolveReportInBody, RestoreURLRequest, RevokeOwnKeyInBody, RollBackURLRequest,
+  RotateKeyInBody, RotateWebhookSecretRequest, Routing, RoutingRule, RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate,
+  SSOProvider, SetMemberRoleInBody, SetNameInBody, SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting, SharedPass, SharedReport,
+  SharedView, SignInMethods, SlugAvailability, Summary, SuspendDomainRequest, SuspendInBody, Tag, Test, Tests, TopURL,
+  TransferURLsRequest, Trends, TurnOffTOTPInBody, TwoFactorEnabled, TwoFactorSetup, URL, URLList, URLStats, URLsTransferred,
+  UTMFieldValues, UTMTemplate, UnlockSharedReportRequest, UpdateBundle, UpdateMeInBody, UpdateOIDCProviderRequest,
+  UpdateRoutingSettingsRequest, UpdateRule, UpdateShared, UpdateTag, UpdateTemplate, UpdateURL, UpdateVariant, UpdateView,
   UpdateWebhookRequest, UpdateWorkspaceInBody, UploadCertificate, UpsertURLsRequest, UpsertedURLs, User, Variant, Variants, View,
   WaitingProgram, Webhook, WebhookLog, WebhookLogList, WebhookRepeat, WebhookTest, Workspace, WebhookEventName,
 } from './schemas.js';
@@ -273,9 +274,9 @@ export interface ListAuditLogsQuery extends Paging {
   /** The direction; desc by default. */
   sortOrder?: 'asc' | 'desc' | undefined;
   /** Only entries with this action. */
-  action?: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | undefined;
+  action?: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SHARED_REPORT_CREATED' | 'SHARED_REPORT_UPDATED' | 'SHARED_REPORT_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | undefined;
   /** Only entries about this type of object. */
-  entityType?: 'url' | 'tag' | 'utm_template' | 'view' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment' | undefined;
+  entityType?: 'url' | 'tag' | 'utm_template' | 'view' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment' | 'shared_report' | undefined;
   /** Id of the changed entity. */
   entityId?: string | undefined;
   /** Id of the user who made the change. */
@@ -497,6 +498,13 @@ export interface GetPairingQuery {
 }
 
 export interface ListPasskeysQuery extends Paging {
+}
+
+export interface ListSharedReportsQuery extends Paging {
+  /** Only reports about this. */
+  about?: 'workspace' | 'link' | 'tag' | 'bundle' | 'domain' | undefined;
+  /** Only reports about the link, tag, bundle or domain with this id or host name. */
+  target?: string | undefined;
 }
 
 export interface FinishSSOQuery {
@@ -1272,6 +1280,41 @@ export interface RoutingRulesResource {
   update(id: string, ruleId: string, body: UpdateRule, options?: RequestOptions & IfMatch): Call<RoutingRule>;
 }
 
+/** Reports that people without an account see at a secret address. */
+export interface SharedReportsResource {
+  /**
+   * List shared reports. A page of the workspace's shared reports, the newest first. Only EDITORs and above see them, because the
+   * list has their addresses.
+   */
+  list<F extends keyof ListSharedReport['data'][number] = keyof ListSharedReport['data'][number]>(options?: ListSharedReportsQuery & Fields<F> & RequestOptions): List<ListSharedReport, F>;
+  /**
+   * Share a report. Makes an address at which everybody who has it sees a report on the workspace, or on one link, tag, bundle or
+   * domain. Range and filters are fixed. A workspace can have 200 shared reports (409).
+   */
+  create(body: CreateShared, options?: RequestOptions & Idempotent): Call<SharedReport>;
+  /** Revoke a shared report. Deletes a shared report. Its address stops working with the next request, also for pages that are open. */
+  delete(id: string, options?: RequestOptions): Call<void>;
+  /** Get a shared report. A shared report with its address. */
+  get<F extends keyof SharedReport = keyof SharedReport>(id: string, options?: Fields<F> & RequestOptions): Call<Only<SharedReport, F>>;
+  /**
+   * Update the given fields of a shared report. Changes the given fields, and keeps the address. A new password ends the access of
+   * everybody who entered the old one. What the report is about cannot change.
+   */
+  update(id: string, body: UpdateShared, options?: RequestOptions): Call<SharedReport>;
+  /**
+   * Get the figures of a shared report. What the page of the report shows. Credentials are ignored. The figures are computed once
+   * in `refreshSeconds` for all viewers. The response is 401 if the report has a password and X-Report-Pass is not a valid pass,
+   * and 410 if its time is over.
+   */
+  view<F extends keyof SharedView = keyof SharedView>(token: string, options?: Fields<F> & RequestOptions): Call<Only<SharedView, F>>;
+  /**
+   * Enter the password of a shared report. Exchanges the password for a pass, which is valid for 12 hours and until the password
+   * changes. After five wrong passwords an address is locked out for a time that doubles (429). The response is 409 if the report
+   * has no password.
+   */
+  unlock(token: string, body: UnlockSharedReportRequest, options?: RequestOptions): Call<SharedPass>;
+}
+
 /** Sign-in through an identity provider (OpenID Connect). */
 export interface SsoResource {
   /** Ways to sign in. The available ways to sign in, for a login page: passwords, active identity providers, and passkeys. */
@@ -1771,6 +1814,8 @@ export interface Resources {
   readonly privacy: PrivacyResource;
   /** Conditions that send some of a link's visitors to other destinations. */
   readonly routingRules: RoutingRulesResource;
+  /** Reports that people without an account see at a secret address. */
+  readonly sharedReports: SharedReportsResource;
   /** Sign-in through an identity provider (OpenID Connect). */
   readonly sso: SsoResource;
   /** Settings of the installation. Administrators only. */

@@ -211,7 +211,7 @@ export interface Aside {
 }
 
 export interface AuditLog {
-  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED';
+  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SHARED_REPORT_CREATED' | 'SHARED_REPORT_UPDATED' | 'SHARED_REPORT_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED';
   /** A time in RFC 3339. */
   createdAt: string;
   /** Whether an object with a name is still there. */
@@ -219,7 +219,7 @@ export interface AuditLog {
   entityId: string | null;
   /** The present name of the object, such as go.acme.com/spring, or the one that it had when it was deleted. Null if it has none. */
   entityName: string | null;
-  entityType: 'url' | 'tag' | 'utm_template' | 'view' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment';
+  entityType: 'url' | 'tag' | 'utm_template' | 'view' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment' | 'shared_report';
   id: string;
   ipAddress: string | null;
   /** Contains requestId, method and path. */
@@ -647,6 +647,15 @@ export interface ComparedRouting {
   startDate: string;
 }
 
+export interface ComparedSharedFigures {
+  /** Last day of that period, or the instant at which it ends if the interval is minute or hour. */
+  endDate: string;
+  /** The same figures of that period. */
+  figures: SharedFigures;
+  /** First day of that period, or its first instant if the interval is minute or hour. */
+  startDate: string;
+}
+
 export interface ComparedTest {
   /** Last day of that period, or the instant at which it ends if the interval is minute or hour. */
   endDate: string;
@@ -898,6 +907,24 @@ export interface CreateRule {
   priority?: number | null;
   /** Same rules and stored form as originalUrl of a short URL. */
   targetUrl: string;
+}
+
+export interface CreateShared {
+  about: 'workspace' | 'link' | 'tag' | 'bundle' | 'domain';
+  /** When the address stops working. Null: never. */
+  expiresAt?: string | null;
+  /** 1 to 80 characters, which viewers see. */
+  name: string;
+  /** Up to 20 origins whose pages may embed the report, such as https://www.example.com. Null: none. */
+  origins?: string[] | null;
+  /** 8 characters to 72 bytes. Null: none. */
+  password?: string | null;
+  /** Range and filters, which viewers cannot change. Null: the last 30 days without filters. */
+  selection?: SharedSelection;
+  /** Whether to list the short URLs with most clicks. Default: true. */
+  showLinks?: boolean | null;
+  /** Id of the link, tag or bundle, or host name of the domain. Leave it out for the workspace. */
+  target?: string | null;
 }
 
 export interface CreateTag {
@@ -2262,6 +2289,15 @@ export interface ListSession {
   totalPages: number;
 }
 
+export interface ListSharedReport {
+  data: SharedReport[];
+  page: number;
+  pageSize: number;
+  /** Rows on all pages. */
+  total: number;
+  totalPages: number;
+}
+
 export interface ListTag {
   data: Tag[];
   page: number;
@@ -3315,6 +3351,145 @@ export interface Setting {
   value: unknown;
 }
 
+export interface SharedFigures {
+  browsers: Named[];
+  cities: Named[];
+  /** Only if the report compares with an earlier period. */
+  comparison?: ComparedSharedFigures;
+  countries: Named[];
+  devices: Named[];
+  /**
+   * Relative standard error of uniqueVisitors in percent: 2 of 3 estimates are at most that far off, and 19 of 20 at most twice as
+   * far. 0 if uniqueVisitors is exact.
+   */
+  error: number;
+  languages: Named[];
+  operatingSystems: Named[];
+  overview: Summary;
+  regions: Named[];
+  /** Only if the report includes bots. */
+  series?: Split;
+  sites: SiteClicks[];
+  timeSeries: DayFigures[];
+  totalClicks: number;
+  /** Distinct addresses. */
+  uniqueVisitors: number;
+  /** Whether uniqueVisitors was counted. With about a million visitors or more in the requested range it is an estimate. */
+  uniqueVisitorsIsExact: boolean;
+  utmCampaigns: Valued[];
+  utmMediums: Valued[];
+  utmSources: Valued[];
+}
+
+export interface SharedLink {
+  clicks: number;
+  domain: string;
+  slug: string;
+  title: string | null;
+}
+
+export interface SharedPass {
+  /** A time in RFC 3339. */
+  expiresAt: string;
+  /** Send it as the header X-Report-Pass. */
+  pass: string;
+}
+
+export interface SharedReport {
+  /** What the report counts. */
+  about: 'workspace' | 'link' | 'tag' | 'bundle' | 'domain';
+  /** Address of the page. Null if the ENCRYPTION_KEY with which it was saved is not configured any more. */
+  address: string | null;
+  /** Whether viewers see the report: its target exists and is not suspended, and its time is not over. */
+  available: boolean;
+  /** A time in RFC 3339. */
+  createdAt: string;
+  /** Id of the user who shared it. Null if that user was deleted. */
+  createdBy: string | null;
+  /** When the address stops working. Null: never. */
+  expiresAt: string | null;
+  hasPassword: boolean;
+  id: string;
+  /** Title of the page. */
+  name: string;
+  /** Origins whose pages may embed the report. */
+  origins: string[];
+  /** The fixed range and filters. */
+  selection: SharedSelection;
+  /** Whether the report lists the short URLs with most clicks. */
+  showLinks: boolean;
+  /** Present name of the target. Null for the workspace, and if the target is gone. */
+  subject: string | null;
+  /** Id of the link, tag or bundle, or host name of the domain. Null for the workspace. */
+  target: string | null;
+  /** A time in RFC 3339. */
+  updatedAt: string;
+}
+
+export interface SharedSelection {
+  bot?: string[];
+  browser?: string[];
+  bundleId?: string[];
+  city?: string[];
+  /** previous or year: also show the figures of the preceding period, or of the same one a year earlier. */
+  compare?: string;
+  /** ISO 3166-1 codes. This and the next members are the filters of reports. */
+  country?: string[];
+  device?: string[];
+  domain?: string[];
+  /** The last day, or an instant if the interval is hour. */
+  endDate?: string;
+  /** Include bots. */
+  includeBots?: boolean;
+  /** hour, day, week or month. Default: day. Shared reports have no minutes, which would show single visits. */
+  interval?: string;
+  language?: string[];
+  os?: string[];
+  referer?: string[];
+  region?: string[];
+  ruleId?: string[];
+  /** The first day, or an instant if the interval is hour. */
+  startDate?: string;
+  tag?: string[];
+  /**
+   * last_7_days, last_30_days, last_90_days, last_365_days, or custom for startDate and endDate; with interval hour also
+   * last_24_hours. Default: last_30_days.
+   */
+  timeRange?: string;
+  /** IANA time zone of the days. Default: UTC. */
+  timezone?: string;
+  utmCampaign?: string[];
+  utmContent?: string[];
+  utmMedium?: string[];
+  utmSource?: string[];
+  utmTerm?: string[];
+  variantId?: string[];
+}
+
+export interface SharedView {
+  about: 'workspace' | 'link' | 'tag' | 'bundle' | 'domain';
+  /** A time in RFC 3339. */
+  computedAt: string;
+  /** When the address stops working. Null: never. */
+  expiresAt: string | null;
+  figures: SharedFigures;
+  /** The fixed filters by the names of the parameters of reports. Filters by ids are left out. */
+  filters: Record<string, string[]>;
+  heatmap: Heatmap;
+  includeBots: boolean;
+  interval: 'hour' | 'day' | 'week' | 'month';
+  name: string;
+  /** The figures are computed once in this time, however many people look at them. */
+  refreshSeconds: number;
+  /** Name of the link, tag, bundle or domain. Null for the workspace. */
+  subject: string | null;
+  timezone: string;
+  /** Title of the link. */
+  title: string | null;
+  /** Only if the report lists short URLs. */
+  topUrls?: SharedLink[];
+}
+
 export interface SignInMethods {
   /** Whether users can sign in with a passkey: the console's address allows it, and single sign-on is not enforced. */
   passkeys: boolean;
@@ -3653,7 +3828,7 @@ export interface URL {
 
 export interface URLChange {
   /** As in the audit log. EARLIER is the oldest known state if it is not known how it came about. */
-  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | 'EARLIER';
+  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SHARED_REPORT_CREATED' | 'SHARED_REPORT_UPDATED' | 'SHARED_REPORT_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | 'EARLIER';
   /** Null if it is not known. */
   at: string | null;
   /** Fields of the link, by name. Passwords are always ***. */
@@ -3724,6 +3899,10 @@ export interface UTMTemplate {
   utmTerm: string | null;
 }
 
+export interface UnlockSharedReportRequest {
+  password: string;
+}
+
 export interface UpdateBundle {
   /** Hexadecimal; #3B82F6 if left out. */
   color?: string | null;
@@ -3768,6 +3947,20 @@ export interface UpdateRule {
   /** 0 to 10,000; 0 if left out. */
   priority?: number | null;
   targetUrl?: string | null;
+}
+
+export interface UpdateShared {
+  /** When the address stops working. Null: never. */
+  expiresAt?: string | null;
+  name?: string | null;
+  /** Up to 20 origins whose pages may embed the report, such as https://www.example.com. Null: none. */
+  origins?: string[] | null;
+  /** 8 characters to 72 bytes. Null: none. */
+  password?: string | null;
+  /** Range and filters, which viewers cannot change. Null: the last 30 days without filters. */
+  selection?: SharedSelection;
+  /** Whether to list the short URLs with most clicks. Default: true. */
+  showLinks?: boolean | null;
 }
 
 export interface UpdateTag {

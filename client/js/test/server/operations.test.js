@@ -221,6 +221,15 @@ test('bundles, tags, templates, views', async () => {
   await admin.views.update(view.id, { name: 'Spring links' });
   assert.equal((await admin.views.list({ screen: 'links' })).total, 1);
   await admin.views.delete(view.id);
+
+  const shared = await admin.sharedReports.create({ name: 'Spring', about: 'workspace', password: 'battery staple' });
+  await admin.sharedReports.update(shared.id, { name: 'Spring figures' });
+  assert.equal((await admin.sharedReports.get(shared.id)).name, 'Spring figures');
+  assert.equal((await admin.sharedReports.list({ about: 'workspace' })).total, 1);
+  const token = shared.address.split('/').at(-1);
+  const { pass } = await admin.sharedReports.unlock(token, { password: 'battery staple' });
+  assert.equal((await admin.sharedReports.view(token, { headers: { 'X-Report-Pass': pass } })).name, 'Spring figures');
+  await admin.sharedReports.delete(shared.id);
 });
 
 test('imports', async () => {
