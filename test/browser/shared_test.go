@@ -157,6 +157,8 @@ func TestShared_page_is_embedded_at_listed_origins(t *testing.T) {
 	id, path := b.share(map[string]any{"origins": []string{friend}})
 	_, locked := b.share(map[string]any{"origins": []string{friend}, "password": "battery staple"})
 	v := b.viewer()
+	v.also("elsewhere: " + friend)
+	v.also("elsewhere: " + other)
 	address = b.base + path
 	if text := v.frame(address, friend); !strings.Contains(text, "Figures") || !strings.Contains(text, "Time zone") {
 		t.Errorf("the listed origin shows %q", text)

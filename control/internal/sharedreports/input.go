@@ -41,8 +41,8 @@ var Abouts = []string{Workspace, Link, Tag, Bundle, Domain}
 // Intervals lists the intervals of shared reports. Minutes would show single visits.
 var Intervals = []string{"hour", "day", "week", "month"}
 
-// Selection is the fixed range and the fixed filters of a shared report. Its members are the parameters of reports of the same name.
-type Selection struct {
+// SharedSelection is the fixed range and the fixed filters of a shared report. Its members are the parameters of reports of the same name.
+type SharedSelection struct {
 	TimeRange   string   `json:"timeRange,omitempty" doc:"last_7_days, last_30_days, last_90_days, last_365_days, or custom for startDate and endDate; with interval hour also last_24_hours. Default: last_30_days."`
 	StartDate   string   `json:"startDate,omitempty" doc:"The first day, or an instant if the interval is hour."`
 	EndDate     string   `json:"endDate,omitempty" doc:"The last day, or an instant if the interval is hour."`
@@ -72,7 +72,7 @@ type Selection struct {
 }
 
 // ask returns the question of a report with this selection.
-func (s Selection) ask() report.Ask {
+func (s SharedSelection) ask() report.Ask {
 	a := report.Ask{
 		Range:       report.Range{Start: s.StartDate, End: s.EndDate, Name: s.TimeRange, Zone: s.Timezone, Interval: s.Interval},
 		IncludeBots: s.IncludeBots, Compare: s.Compare, Limit: listed,
@@ -92,7 +92,7 @@ type Input struct {
 	About     string // of a new report
 	Target    string // of a new report
 	Name      *string
-	Selection *Selection
+	Selection *SharedSelection
 	ShowLinks *bool
 	Password  *string // "" removes the password
 	Origins   *[]string
@@ -220,7 +220,7 @@ func originFrom(u *url.URL) string {
 }
 
 // applySelection checks a selection as reports do.
-func (s *Service) applySelection(ctx context.Context, r *store.SharedReport, sel Selection, v *problem.Fields) error {
+func (s *Service) applySelection(ctx context.Context, r *store.SharedReport, sel SharedSelection, v *problem.Fields) error {
 	if sel.Interval != "" && !slices.Contains(Intervals, sel.Interval) {
 		v.Add("selection.interval", "must be %s", "hour, day, week or month")
 		sel.Interval = ""

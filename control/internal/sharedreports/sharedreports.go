@@ -84,7 +84,7 @@ func New(cfg Config, s *store.Store, reports *report.Service, passwords *auth.Pa
 // Shared is a shared report as its editors see it.
 type Shared struct {
 	store.SharedReport
-	Selection Selection
+	Selection SharedSelection
 	Address   string // "" if the key that encrypted the token is not configured any more
 	Subject   string // what the report is about now; "" for the workspace, and if it is gone
 	Over      bool   // its time is over
@@ -175,7 +175,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Share
 		v.Add("name", "is required")
 	}
 	if in.Selection == nil {
-		in.Selection = &Selection{}
+		in.Selection = &SharedSelection{}
 	}
 	if err := s.checkTarget(ctx, &r, in.Target, &v); err != nil {
 		return Shared{}, err

@@ -25,7 +25,7 @@ type View struct {
 	About     string
 	Subject   string // name of the link, tag, bundle or domain; "" for the workspace
 	Title     string // of the link, if it has one
-	Selection Selection
+	Selection SharedSelection
 	ShowLinks bool
 	ExpiresAt int64 // 0: never
 
@@ -168,7 +168,7 @@ func (s *Service) compute(ctx context.Context, r store.SharedReport, of subject)
 }
 
 // Filters returns the filters of a selection that viewers may know, by their names. Ids mean nothing to them.
-func (s Selection) Filters() map[string][]string {
+func (s SharedSelection) Filters() map[string][]string {
 	out := map[string][]string{
 		"country": s.Country, "region": s.Region, "city": s.City, "device": s.Device, "os": s.OS, "browser": s.Browser,
 		"referer": s.Referer, "language": s.Language, "utmSource": s.UTMSource, "utmMedium": s.UTMMedium, "utmCampaign": s.UTMCampaign,

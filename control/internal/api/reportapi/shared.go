@@ -12,21 +12,21 @@ import (
 
 // SharedReport is a report that everybody sees who has its address.
 type SharedReport struct {
-	ID          string                  `json:"id"`
-	Name        string                  `json:"name" doc:"Title of the page."`
-	About       string                  `json:"about" values:"sharedReportAbout" doc:"What the report counts."`
-	Target      *string                 `json:"target" doc:"Id of the link, tag or bundle, or host name of the domain. Null for the workspace."`
-	Subject     *string                 `json:"subject" doc:"Present name of the target. Null for the workspace, and if the target is gone."`
-	Available   bool                    `json:"available" doc:"Whether viewers see the report: its target exists and is not suspended, and its time is not over."`
-	Address     *string                 `json:"address" doc:"Address of the page. Null if the ENCRYPTION_KEY with which it was saved is not configured any more."`
-	Selection   sharedreports.Selection `json:"selection" doc:"The fixed range and filters."`
-	ShowLinks   bool                    `json:"showLinks" doc:"Whether the report lists the short URLs with most clicks."`
-	HasPassword bool                    `json:"hasPassword"`
-	Origins     []string                `json:"origins" nullable:"false" doc:"Origins whose pages may embed the report."`
-	ExpiresAt   *kit.Time               `json:"expiresAt" doc:"When the address stops working. Null: never."`
-	CreatedBy   *string                 `json:"createdBy" doc:"Id of the user who shared it. Null if that user was deleted."`
-	CreatedAt   kit.Time                `json:"createdAt"`
-	UpdatedAt   kit.Time                `json:"updatedAt"`
+	ID          string                        `json:"id"`
+	Name        string                        `json:"name" doc:"Title of the page."`
+	About       string                        `json:"about" values:"sharedReportAbout" doc:"What the report counts."`
+	Target      *string                       `json:"target" doc:"Id of the link, tag or bundle, or host name of the domain. Null for the workspace."`
+	Subject     *string                       `json:"subject" doc:"Present name of the target. Null for the workspace, and if the target is gone."`
+	Available   bool                          `json:"available" doc:"Whether viewers see the report: its target exists and is not suspended, and its time is not over."`
+	Address     *string                       `json:"address" doc:"Address of the page. Null if the ENCRYPTION_KEY with which it was saved is not configured any more."`
+	Selection   sharedreports.SharedSelection `json:"selection" doc:"The fixed range and filters."`
+	ShowLinks   bool                          `json:"showLinks" doc:"Whether the report lists the short URLs with most clicks."`
+	HasPassword bool                          `json:"hasPassword"`
+	Origins     []string                      `json:"origins" nullable:"false" doc:"Origins whose pages may embed the report."`
+	ExpiresAt   *kit.Time                     `json:"expiresAt" doc:"When the address stops working. Null: never."`
+	CreatedBy   *string                       `json:"createdBy" doc:"Id of the user who shared it. Null if that user was deleted."`
+	CreatedAt   kit.Time                      `json:"createdAt"`
+	UpdatedAt   kit.Time                      `json:"updatedAt"`
 }
 
 func (s *server) sharedOf(r sharedreports.Shared) SharedReport {
@@ -43,11 +43,11 @@ func (s *server) sharedOf(r sharedreports.Shared) SharedReport {
 
 // SharedReportOptions are the optional fields of a shared report in a request.
 type SharedReportOptions struct {
-	Selection kit.Opt[sharedreports.Selection] `json:"selection,omitempty" doc:"Range and filters, which viewers cannot change. Null: the last 30 days without filters."`
-	ShowLinks kit.Opt[bool]                    `json:"showLinks,omitempty" doc:"Whether to list the short URLs with most clicks. Default: true."`
-	Password  kit.Opt[string]                  `json:"password,omitempty" doc:"8 characters to 72 bytes. Null: none."`
-	Origins   kit.Opt[[]string]                `json:"origins,omitempty" doc:"Up to 20 origins whose pages may embed the report, such as https://www.example.com. Null: none."`
-	ExpiresAt kit.Opt[kit.Time]                `json:"expiresAt,omitempty" doc:"When the address stops working. Null: never."`
+	Selection kit.Opt[sharedreports.SharedSelection] `json:"selection,omitempty" doc:"Range and filters, which viewers cannot change. Null: the last 30 days without filters."`
+	ShowLinks kit.Opt[bool]                          `json:"showLinks,omitempty" doc:"Whether to list the short URLs with most clicks. Default: true."`
+	Password  kit.Opt[string]                        `json:"password,omitempty" doc:"8 characters to 72 bytes. Null: none."`
+	Origins   kit.Opt[[]string]                      `json:"origins,omitempty" doc:"Up to 20 origins whose pages may embed the report, such as https://www.example.com. Null: none."`
+	ExpiresAt kit.Opt[kit.Time]                      `json:"expiresAt,omitempty" doc:"When the address stops working. Null: never."`
 }
 
 type createShared struct {
@@ -63,7 +63,7 @@ type updateShared struct {
 }
 
 func (o *SharedReportOptions) input(name kit.Opt[string]) sharedreports.Input {
-	in := sharedreports.Input{Name: kit.Given(name, ""), Selection: kit.Given(o.Selection, sharedreports.Selection{}),
+	in := sharedreports.Input{Name: kit.Given(name, ""), Selection: kit.Given(o.Selection, sharedreports.SharedSelection{}),
 		ShowLinks: kit.Given(o.ShowLinks, true), Password: kit.Given(o.Password, ""), Origins: kit.Given(o.Origins, nil)}
 	if at := kit.Given(o.ExpiresAt, 0); at != nil {
 		ms := int64(*at)

@@ -16,7 +16,7 @@ export type Shared = Schema<'SharedReport'>;
 export interface Subject {
   about: Shared['about'];
   target?: string;
-  selection: Schema<'Selection'>;
+  selection: Schema<'SharedSelection'>;
   name: string;
 }
 
