@@ -18,6 +18,8 @@ type OIDCProvider struct {
 	IsActive bool   `json:"isActive"`
 	// The email domains that the provider may authenticate. Empty means all domains.
 	AllowedDomains []string `json:"allowedDomains"`
+	// Whether an email without email_verified counts as verified, if it has one of allowedDomains.
+	TrustEmail bool `json:"trustEmail"`
 	// The redirect URL to register at the provider.
 	CallbackURL string    `json:"callbackUrl"`
 	CreatedAt   time.Time `json:"createdAt"`
@@ -40,6 +42,9 @@ type CreateOIDCProvider struct {
 	IsActive       Optional[bool]     `json:"isActive,omitzero"`
 	// Separated by spaces, including openid. The default is openid email profile.
 	Scopes Optional[string] `json:"scopes,omitzero"`
+	// For providers that send no email_verified, such as Entra ID: true takes emails of allowedDomains as verified,
+	// and needs allowedDomains. An email_verified that is false still counts. The default is false.
+	TrustEmail Optional[bool] `json:"trustEmail,omitzero"`
 }
 
 type UpdateOIDCProvider struct {
@@ -55,4 +60,6 @@ type UpdateOIDCProvider struct {
 	Scopes Optional[string] `json:"scopes,omitzero"`
 	// Cannot change. The present value is accepted.
 	Slug Optional[string] `json:"slug,omitzero"`
+	// True needs allowedDomains. Null means false.
+	TrustEmail Optional[bool] `json:"trustEmail,omitzero"`
 }

@@ -3,7 +3,6 @@
 package client
 
 import (
-	"encoding/json"
 	"time"
 )
 
@@ -44,6 +43,8 @@ type ListLinksParams struct {
 	Search string `query:"search"`
 	// A list can also have DELETED, the trash, with search only.
 	Status LinkStatus `query:"status"`
+	// Health of the destinations: the worst of all addresses to which a URL leads.
+	Health listLinksHealth `query:"health"`
 	// Name of a tag, case-insensitive. If repeated, a URL must have all of the tags.
 	Tag []string `query:"tag,explode"`
 	// Host name of the short URLs. The host of the service selects URLs without a custom domain.
@@ -72,6 +73,19 @@ type Link struct {
 	Status LinkStatus `json:"status"`
 	// Why an administrator or a check suspended the link.
 	SuspendedReason *string `json:"suspendedReason"`
+	// Whether the destination works, of several the worst: ok, redirected (it has moved for good), broken (several
+	// checks in a row failed) or unknown (also before the first check).
+	Health listLinksHealth `json:"health"`
+	// Why the health is not ok.
+	HealthReason *LinkHealthReason `json:"healthReason"`
+	// The destination with this health; null before the first check.
+	HealthURL *string `json:"healthUrl"`
+	// Since when the link has this health.
+	HealthSince *time.Time `json:"healthSince"`
+	// When the destination was asked last.
+	HealthCheckedAt *time.Time `json:"healthCheckedAt"`
+	// HTTP status of the last answer; null if there was none.
+	HealthStatusCode *int `json:"healthStatusCode"`
 	// Clicks by people; bots are not counted.
 	ClickCount  int        `json:"clickCount"`
 	HasPassword bool       `json:"hasPassword"`
@@ -86,6 +100,8 @@ type Link struct {
 	TrackConversions bool `json:"trackConversions"`
 	// Whether a visitor keeps the variant of an A/B test.
 	Stickiness Stickiness `json:"stickiness"`
+	// Whether /slug/a/b leads to the destination with /a/b.
+	ForwardPath bool `json:"forwardPath"`
 	// Your own key for the link, unique in the workspace.
 	ExternalID        *string `json:"externalId"`
 	UTMSource         *string `json:"utmSource"`
@@ -110,6 +126,8 @@ type Link struct {
 	Tags      []string  `json:"tags"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
+	// Clicks that another service counted before the link moved here. clickCount and reports do not contain them.
+	ClickBaseline *ClickBaseline `json:"clickBaseline"`
 	// Like createdByName.
 	CreatedByEmail *string `json:"createdByEmail,omitzero"`
 	// Name of the owner. Members of a team and an ADMIN see it, on links of other users.
@@ -128,6 +146,15 @@ type Link struct {
 	SuspendedWording *Wording `json:"suspendedWording,omitzero"`
 }
 
+type ClickBaseline struct {
+	// Clicks that the other service has counted.
+	Count int `json:"count"`
+	// When that service was asked. Clicks may have been counted here before that.
+	Until time.Time `json:"until"`
+	// Name of the service.
+	Source string `json:"source"`
+}
+
 type Wording struct {
 	// The code of the message. Messages without one are in English only.
 	Code *Code `json:"code,omitzero"`
@@ -136,8 +163,9 @@ type Wording struct {
 }
 
 type CreateLink struct {
-	// An absolute http or https address of at most 2,048 bytes. A non-ASCII host is stored in its IDNA form (xn--…),
-	// other non-ASCII characters percent-encoded.
+	// An absolute http or https address of at most 2,048 bytes, or what the settings MAX_DESTINATION_BYTES and
+	// ALLOWED_SCHEMES of the installation allow. A non-ASCII host is stored in its IDNA form (xn--…), other
+	// non-ASCII characters percent-encoded.
 	OriginalURL string `json:"originalUrl"`
 	// Bundles that contain the link; at most 100.
 	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`
@@ -153,9 +181,11 @@ type CreateLink struct {
 	// When the link stops working.
 	ExpiresAt Optional[time.Time] `json:"expiresAt,omitzero"`
 	// Your own key for the link; at most 255 characters.
-	ExternalID     Optional[string] `json:"externalId,omitzero"`
-	IsABTesting    Optional[bool]   `json:"isABTesting,omitzero"`
-	IsSmartRouting Optional[bool]   `json:"isSmartRouting,omitzero"`
+	ExternalID Optional[string] `json:"externalId,omitzero"`
+	// Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b.
+	ForwardPath    Optional[bool] `json:"forwardPath,omitzero"`
+	IsABTesting    Optional[bool] `json:"isABTesting,omitzero"`
+	IsSmartRouting Optional[bool] `json:"isSmartRouting,omitzero"`
 	// Clicks by people after which the link stops working.
 	MaxClicks Optional[int] `json:"maxClicks,omitzero"`
 	// For owners only; at most 2,000 characters.
@@ -234,6 +264,7 @@ type CreateManyLink struct {
 	ExpiredURL     Optional[string]    `json:"expiredUrl,omitzero"`
 	ExpiresAt      Optional[time.Time] `json:"expiresAt,omitzero"`
 	ExternalID     Optional[string]    `json:"externalId,omitzero"`
+	ForwardPath    Optional[bool]      `json:"forwardPath,omitzero"`
 	IsABTesting    Optional[bool]      `json:"isABTesting,omitzero"`
 	IsSmartRouting Optional[bool]      `json:"isSmartRouting,omitzero"`
 	MaxClicks      Optional[int]       `json:"maxClicks,omitzero"`
@@ -294,15 +325,22 @@ type UpsertLinks struct {
 // UpsertLink has fields that are described at [CreateLink].
 type UpsertLink struct {
 	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`
+	// Clicks that another service has counted; null removes them. Reports show them apart from clicks that were
+	// counted here.
+	ClickBaseline Optional[CountedBefore] `json:"clickBaseline,omitzero"`
+	// When another service made the link; only for a new link, a link that exists keeps its date. With it, expiresAt
+	// may have passed.
+	CreatedAt Optional[time.Time] `json:"createdAt,omitzero"`
 	// Names the link if externalId does not. The slug of a link cannot be changed.
 	CustomSlug Optional[string] `json:"customSlug,omitzero"`
 	DefaultURL Optional[string] `json:"defaultUrl,omitzero"`
 	// The domain of customSlug; if left out, the workspace's default domain. null or an empty string stands for the
 	// default domain of the service. The domain of a link cannot be changed.
-	Domain     Optional[string]    `json:"domain,omitzero"`
-	ExpiredURL Optional[string]    `json:"expiredUrl,omitzero"`
-	ExpiresAt  Optional[time.Time] `json:"expiresAt,omitzero"`
-	ExternalID Optional[string]    `json:"externalId,omitzero"`
+	Domain      Optional[string]    `json:"domain,omitzero"`
+	ExpiredURL  Optional[string]    `json:"expiredUrl,omitzero"`
+	ExpiresAt   Optional[time.Time] `json:"expiresAt,omitzero"`
+	ExternalID  Optional[string]    `json:"externalId,omitzero"`
+	ForwardPath Optional[bool]      `json:"forwardPath,omitzero"`
 	// The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is
 	// refused with 412.
 	IfMatch        Optional[string] `json:"ifMatch,omitzero"`
@@ -314,8 +352,10 @@ type UpsertLink struct {
 	OGImage        Optional[string] `json:"ogImage,omitzero"`
 	OGTitle        Optional[string] `json:"ogTitle,omitzero"`
 	// Required for a new link.
-	OriginalURL  Optional[string] `json:"originalUrl,omitzero"`
-	Password     Optional[string] `json:"password,omitzero"`
+	OriginalURL Optional[string] `json:"originalUrl,omitzero"`
+	Password    Optional[string] `json:"password,omitzero"`
+	// The bcrypt hash of the password, with a cost of at most 12, instead of password.
+	PasswordHash Optional[string] `json:"passwordHash,omitzero"`
 	RedirectCode Optional[int]    `json:"redirectCode,omitzero"`
 	// All routing rules; null or an empty list stands for none. Left out, they stay. A rule without an id stands for
 	// the saved rule of the same name.
@@ -337,6 +377,15 @@ type UpsertLink struct {
 	// All variants; null or an empty list stands for none. Left out, they stay. A variant without an id stands for the
 	// saved variant of the same name.
 	Variants Optional[[]DraftVariant] `json:"variants,omitzero"`
+}
+
+type CountedBefore struct {
+	// 0 or more.
+	Count int `json:"count"`
+	// When the other service was asked; at most an hour ahead.
+	Until time.Time `json:"until"`
+	// Name of the service; at most 60 characters.
+	Source string `json:"source"`
 }
 
 type DraftRule struct {
@@ -392,42 +441,4 @@ type UpsertedLink struct {
 	Variants []PartChange `json:"variants"`
 	// Why the item is refused; otherwise null.
 	Error *ItemError `json:"error"`
-}
-
-type Change struct {
-	// The value before.
-	Old json.RawMessage `json:"old"`
-	// The value after.
-	New json.RawMessage `json:"new"`
-}
-
-type PartChange struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	// Fields by name. All old values of a new part are null, and all new values of a removed one.
-	Changes map[string]Change `json:"changes"`
-}
-
-type ItemError struct {
-	// The HTTP status that a request with this item alone would get.
-	StatusCode int `json:"statusCode"`
-	// The problem in one sentence.
-	Message string `json:"message"`
-	// The name of the status.
-	Error string `json:"error"`
-	// All problems of the item.
-	Errors []FieldProblem `json:"errors"`
-	// The code of the message. Messages without one are in English only.
-	Code *Code `json:"code,omitzero"`
-	// What belongs in the sentence of the code, in the order of the English message.
-	Values []string `json:"values,omitzero"`
-}
-
-type FieldProblem struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
-	// The code of the message. Messages without one are in English only.
-	Code *Code `json:"code,omitzero"`
-	// What belongs in the sentence of the code, in the order of the English message.
-	Values []string `json:"values,omitzero"`
 }

@@ -7,6 +7,44 @@ import (
 	"time"
 )
 
+type Change struct {
+	// The value before.
+	Old json.RawMessage `json:"old"`
+	// The value after.
+	New json.RawMessage `json:"new"`
+}
+
+type PartChange struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Fields by name. All old values of a new part are null, and all new values of a removed one.
+	Changes map[string]Change `json:"changes"`
+}
+
+type ItemError struct {
+	// The HTTP status that a request with this item alone would get.
+	StatusCode int `json:"statusCode"`
+	// The problem in one sentence.
+	Message string `json:"message"`
+	// The name of the status.
+	Error string `json:"error"`
+	// All problems of the item.
+	Errors []FieldProblem `json:"errors"`
+	// The code of the message. Messages without one are in English only.
+	Code *Code `json:"code,omitzero"`
+	// What belongs in the sentence of the code, in the order of the English message.
+	Values []string `json:"values,omitzero"`
+}
+
+type FieldProblem struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+	// The code of the message. Messages without one are in English only.
+	Code *Code `json:"code,omitzero"`
+	// What belongs in the sentence of the code, in the order of the English message.
+	Values []string `json:"values,omitzero"`
+}
+
 // PutLink has fields that are described at [CreateLink].
 type PutLink struct {
 	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`
@@ -18,6 +56,7 @@ type PutLink struct {
 	ExpiredURL     Optional[string]    `json:"expiredUrl,omitzero"`
 	ExpiresAt      Optional[time.Time] `json:"expiresAt,omitzero"`
 	ExternalID     Optional[string]    `json:"externalId,omitzero"`
+	ForwardPath    Optional[bool]      `json:"forwardPath,omitzero"`
 	IsABTesting    Optional[bool]      `json:"isABTesting,omitzero"`
 	IsSmartRouting Optional[bool]      `json:"isSmartRouting,omitzero"`
 	MaxClicks      Optional[int]       `json:"maxClicks,omitzero"`
@@ -90,6 +129,7 @@ type NewLinkDraft struct {
 	ExpiredURL     Optional[string]    `json:"expiredUrl,omitzero"`
 	ExpiresAt      Optional[time.Time] `json:"expiresAt,omitzero"`
 	ExternalID     Optional[string]    `json:"externalId,omitzero"`
+	ForwardPath    Optional[bool]      `json:"forwardPath,omitzero"`
 	IsABTesting    Optional[bool]      `json:"isABTesting,omitzero"`
 	IsSmartRouting Optional[bool]      `json:"isSmartRouting,omitzero"`
 	MaxClicks      Optional[int]       `json:"maxClicks,omitzero"`
@@ -237,13 +277,14 @@ type Destination struct {
 // ExportLinksParams are parameters of a request. A parameter with its zero value is left out. Some are described at
 // [ListLinksParams].
 type ExportLinksParams struct {
-	Search      string     `query:"search"`
-	Status      LinkStatus `query:"status"`
-	Tag         []string   `query:"tag,explode"`
-	Domain      string     `query:"domain"`
-	BundleID    string     `query:"bundleId"`
-	CreatedBy   string     `query:"createdBy"`
-	UTMCampaign string     `query:"utmCampaign"`
+	Search      string          `query:"search"`
+	Status      LinkStatus      `query:"status"`
+	Health      listLinksHealth `query:"health"`
+	Tag         []string        `query:"tag,explode"`
+	Domain      string          `query:"domain"`
+	BundleID    string          `query:"bundleId"`
+	CreatedBy   string          `query:"createdBy"`
+	UTMCampaign string          `query:"utmCampaign"`
 	// Format of the file.
 	Format ExportFormat `query:"format"`
 }
@@ -325,6 +366,7 @@ type UpdateLink struct {
 	ExpiredURL        Optional[string]      `json:"expiredUrl,omitzero"`
 	ExpiresAt         Optional[time.Time]   `json:"expiresAt,omitzero"`
 	ExternalID        Optional[string]      `json:"externalId,omitzero"`
+	ForwardPath       Optional[bool]        `json:"forwardPath,omitzero"`
 	IsABTesting       Optional[bool]        `json:"isABTesting,omitzero"`
 	IsSmartRouting    Optional[bool]        `json:"isSmartRouting,omitzero"`
 	MaxClicks         Optional[int]         `json:"maxClicks,omitzero"`
@@ -378,66 +420,4 @@ type ExplainLink struct {
 	Returning Optional[bool]      `json:"returning,omitzero"`
 	Time      Optional[time.Time] `json:"time,omitzero"`
 	UserAgent Optional[string]    `json:"userAgent,omitzero"`
-}
-
-// LinkDraft has fields that are described at [NewLinkDraft].
-type LinkDraft struct {
-	BundleIDs         Optional[[]string]       `json:"bundleIds,omitzero"`
-	DefaultURL        Optional[string]         `json:"defaultUrl,omitzero"`
-	ExpiredURL        Optional[string]         `json:"expiredUrl,omitzero"`
-	ExpiresAt         Optional[time.Time]      `json:"expiresAt,omitzero"`
-	ExternalID        Optional[string]         `json:"externalId,omitzero"`
-	IsABTesting       Optional[bool]           `json:"isABTesting,omitzero"`
-	IsSmartRouting    Optional[bool]           `json:"isSmartRouting,omitzero"`
-	MaxClicks         Optional[int]            `json:"maxClicks,omitzero"`
-	Notes             Optional[string]         `json:"notes,omitzero"`
-	OGDescription     Optional[string]         `json:"ogDescription,omitzero"`
-	OGImage           Optional[string]         `json:"ogImage,omitzero"`
-	OGTitle           Optional[string]         `json:"ogTitle,omitzero"`
-	OriginalURL       Optional[string]         `json:"originalUrl,omitzero"`
-	Password          Optional[string]         `json:"password,omitzero"`
-	RedirectCode      Optional[int]            `json:"redirectCode,omitzero"`
-	Rules             Optional[[]DraftRule]    `json:"rules,omitzero"`
-	StartsAt          Optional[time.Time]      `json:"startsAt,omitzero"`
-	Status            Optional[LinkStatus]     `json:"status,omitzero"`
-	Stickiness        Optional[Stickiness]     `json:"stickiness,omitzero"`
-	Tags              Optional[[]string]       `json:"tags,omitzero"`
-	Title             Optional[string]         `json:"title,omitzero"`
-	TrackConversions  Optional[bool]           `json:"trackConversions,omitzero"`
-	TwitterCardType   Optional[TwitterCard]    `json:"twitterCardType,omitzero"`
-	UTMCampaign       Optional[string]         `json:"utmCampaign,omitzero"`
-	UTMContent        Optional[string]         `json:"utmContent,omitzero"`
-	UTMID             Optional[string]         `json:"utmId,omitzero"`
-	UTMMedium         Optional[string]         `json:"utmMedium,omitzero"`
-	UTMSource         Optional[string]         `json:"utmSource,omitzero"`
-	UTMSourcePlatform Optional[string]         `json:"utmSourcePlatform,omitzero"`
-	UTMTerm           Optional[string]         `json:"utmTerm,omitzero"`
-	Variants          Optional[[]DraftVariant] `json:"variants,omitzero"`
-}
-
-type ReplayLink struct {
-	// Unsaved changes of the link, as for explainURL.
-	Draft LinkDraft `json:"draft"`
-	// Also clicks of bots.
-	Bots Optional[bool] `json:"bots,omitzero"`
-	// Only clicks at or after this time.
-	From Optional[time.Time] `json:"from,omitzero"`
-	// How many of the newest clicks are decided again. A link and a draft with hundreds of conditions permit fewer;
-	// then the response is 400 and names the number.
-	Limit Optional[int] `json:"limit,omitzero"`
-	// Only clicks before this time.
-	To Optional[time.Time] `json:"to,omitzero"`
-}
-
-type Replay struct {
-	// Stored clicks that were decided again. Each click counts as one visitor.
-	Visitors int `json:"visitors"`
-	// Visitors who would get another outcome or another address.
-	Changed int `json:"changed"`
-	// Visitors whose decision depends on a fact that is not stored. They are in no flow and not in changed.
-	Unknown int `json:"unknown"`
-	// Visitors by their two decisions, most first. All flows and unknown add up to visitors.
-	Flows []ReplayFlow `json:"flows"`
-	// The newest 200 visits.
-	Visits []ReplayedVisit `json:"visits"`
 }

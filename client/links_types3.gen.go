@@ -6,6 +6,69 @@ import (
 	"time"
 )
 
+// LinkDraft has fields that are described at [NewLinkDraft].
+type LinkDraft struct {
+	BundleIDs         Optional[[]string]       `json:"bundleIds,omitzero"`
+	DefaultURL        Optional[string]         `json:"defaultUrl,omitzero"`
+	ExpiredURL        Optional[string]         `json:"expiredUrl,omitzero"`
+	ExpiresAt         Optional[time.Time]      `json:"expiresAt,omitzero"`
+	ExternalID        Optional[string]         `json:"externalId,omitzero"`
+	ForwardPath       Optional[bool]           `json:"forwardPath,omitzero"`
+	IsABTesting       Optional[bool]           `json:"isABTesting,omitzero"`
+	IsSmartRouting    Optional[bool]           `json:"isSmartRouting,omitzero"`
+	MaxClicks         Optional[int]            `json:"maxClicks,omitzero"`
+	Notes             Optional[string]         `json:"notes,omitzero"`
+	OGDescription     Optional[string]         `json:"ogDescription,omitzero"`
+	OGImage           Optional[string]         `json:"ogImage,omitzero"`
+	OGTitle           Optional[string]         `json:"ogTitle,omitzero"`
+	OriginalURL       Optional[string]         `json:"originalUrl,omitzero"`
+	Password          Optional[string]         `json:"password,omitzero"`
+	RedirectCode      Optional[int]            `json:"redirectCode,omitzero"`
+	Rules             Optional[[]DraftRule]    `json:"rules,omitzero"`
+	StartsAt          Optional[time.Time]      `json:"startsAt,omitzero"`
+	Status            Optional[LinkStatus]     `json:"status,omitzero"`
+	Stickiness        Optional[Stickiness]     `json:"stickiness,omitzero"`
+	Tags              Optional[[]string]       `json:"tags,omitzero"`
+	Title             Optional[string]         `json:"title,omitzero"`
+	TrackConversions  Optional[bool]           `json:"trackConversions,omitzero"`
+	TwitterCardType   Optional[TwitterCard]    `json:"twitterCardType,omitzero"`
+	UTMCampaign       Optional[string]         `json:"utmCampaign,omitzero"`
+	UTMContent        Optional[string]         `json:"utmContent,omitzero"`
+	UTMID             Optional[string]         `json:"utmId,omitzero"`
+	UTMMedium         Optional[string]         `json:"utmMedium,omitzero"`
+	UTMSource         Optional[string]         `json:"utmSource,omitzero"`
+	UTMSourcePlatform Optional[string]         `json:"utmSourcePlatform,omitzero"`
+	UTMTerm           Optional[string]         `json:"utmTerm,omitzero"`
+	Variants          Optional[[]DraftVariant] `json:"variants,omitzero"`
+}
+
+type ReplayLink struct {
+	// Unsaved changes of the link, as for explainURL.
+	Draft LinkDraft `json:"draft"`
+	// Also clicks of bots.
+	Bots Optional[bool] `json:"bots,omitzero"`
+	// Only clicks at or after this time.
+	From Optional[time.Time] `json:"from,omitzero"`
+	// How many of the newest clicks are decided again. A link and a draft with hundreds of conditions permit fewer;
+	// then the response is 400 and names the number.
+	Limit Optional[int] `json:"limit,omitzero"`
+	// Only clicks before this time.
+	To Optional[time.Time] `json:"to,omitzero"`
+}
+
+type Replay struct {
+	// Stored clicks that were decided again. Each click counts as one visitor.
+	Visitors int `json:"visitors"`
+	// Visitors who would get another outcome or another address.
+	Changed int `json:"changed"`
+	// Visitors whose decision depends on a fact that is not stored. They are in no flow and not in changed.
+	Unknown int `json:"unknown"`
+	// Visitors by their two decisions, most first. All flows and unknown add up to visitors.
+	Flows []ReplayFlow `json:"flows"`
+	// The newest 200 visits.
+	Visits []ReplayedVisit `json:"visits"`
+}
+
 type ReplayFlow struct {
 	// With the saved link.
 	From ReplayDecision `json:"from"`
@@ -195,6 +258,8 @@ const (
 	AuditActionWorkspaceCreated          AuditAction = "WORKSPACE_CREATED"
 	AuditActionWorkspaceUpdated          AuditAction = "WORKSPACE_UPDATED"
 	AuditActionWorkspaceDeleted          AuditAction = "WORKSPACE_DELETED"
+	AuditActionWorkspaceExported         AuditAction = "WORKSPACE_EXPORTED"
+	AuditActionWorkspaceImported         AuditAction = "WORKSPACE_IMPORTED"
 	AuditActionMemberAdded               AuditAction = "MEMBER_ADDED"
 	AuditActionMemberUpdated             AuditAction = "MEMBER_UPDATED"
 	AuditActionMemberRemoved             AuditAction = "MEMBER_REMOVED"
@@ -239,12 +304,18 @@ const (
 	CodeTooMany             Code = "TOO_MANY"
 	CodeControl             Code = "CONTROL"
 	CodeAddress             Code = "ADDRESS"
+	CodeSchemes             Code = "SCHEMES"
+	CodeOwnLink             Code = "OWN_LINK"
 	CodeHTTPS               Code = "HTTPS"
 	CodeCredentials         Code = "CREDENTIALS"
 	CodePrivate             Code = "PRIVATE"
 	CodeHost                Code = "HOST"
 	CodeReserved            Code = "RESERVED"
 	CodeSlug                Code = "SLUG"
+	CodeSlugOfHost          Code = "SLUG_OF_HOST"
+	CodeSlugForm            Code = "SLUG_FORM"
+	CodeSlugLength          Code = "SLUG_LENGTH"
+	CodeCaseMeets           Code = "CASE_MEETS"
 	CodeWorkspaceSlug       Code = "WORKSPACE_SLUG"
 	CodeTaken               Code = "TAKEN"
 	CodeFuture              Code = "FUTURE"
@@ -351,97 +422,4 @@ const (
 	CodeIdempotencyRunning  Code = "IDEMPOTENCY_RUNNING"
 	CodeIdempotencyUnknown  Code = "IDEMPOTENCY_UNKNOWN"
 	CodeNoDNS               Code = "NO_DNS"
-)
-
-// ConditionType is one of the constants below. A later release of the server may know more.
-type ConditionType string
-
-const (
-	ConditionTypeDevice      ConditionType = "device"
-	ConditionTypeOS          ConditionType = "os"
-	ConditionTypeBrowser     ConditionType = "browser"
-	ConditionTypeCountry     ConditionType = "country"
-	ConditionTypeRegion      ConditionType = "region"
-	ConditionTypeCity        ConditionType = "city"
-	ConditionTypeLanguage    ConditionType = "language"
-	ConditionTypeTime        ConditionType = "time"
-	ConditionTypeDayOfWeek   ConditionType = "day_of_week"
-	ConditionTypeReferer     ConditionType = "referer"
-	ConditionTypeUTMSource   ConditionType = "utm_source"
-	ConditionTypeUTMMedium   ConditionType = "utm_medium"
-	ConditionTypeUTMCampaign ConditionType = "utm_campaign"
-	ConditionTypeUTMTerm     ConditionType = "utm_term"
-	ConditionTypeUTMContent  ConditionType = "utm_content"
-	ConditionTypeIP          ConditionType = "ip"
-	ConditionTypeContinent   ConditionType = "continent"
-	ConditionTypeQuery       ConditionType = "query"
-	ConditionTypeDate        ConditionType = "date"
-	ConditionTypeVisitor     ConditionType = "visitor"
-	ConditionTypePercentage  ConditionType = "percentage"
-)
-
-// Device is one of the constants below. A later release of the server may know more.
-type Device string
-
-const (
-	DeviceMobile  Device = "MOBILE"
-	DeviceTablet  Device = "TABLET"
-	DeviceDesktop Device = "DESKTOP"
-)
-
-// ExportFormat is one of the constants below. A later release of the server may know more.
-type ExportFormat string
-
-const (
-	ExportFormatCSV  ExportFormat = "csv"
-	ExportFormatJSON ExportFormat = "json"
-)
-
-// LinkSort is one of the constants below. A later release of the server may know more.
-type LinkSort string
-
-const (
-	LinkSortClickCount LinkSort = "clickCount"
-	LinkSortCreatedAt  LinkSort = "createdAt"
-	LinkSortDeletedAt  LinkSort = "deletedAt"
-	LinkSortExpiresAt  LinkSort = "expiresAt"
-	LinkSortSlug       LinkSort = "slug"
-	LinkSortTitle      LinkSort = "title"
-	LinkSortUpdatedAt  LinkSort = "updatedAt"
-)
-
-// LinkStatus is one of the constants below. A later release of the server may know more.
-type LinkStatus string
-
-const (
-	LinkStatusActive    LinkStatus = "ACTIVE"
-	LinkStatusInactive  LinkStatus = "INACTIVE"
-	LinkStatusExpired   LinkStatus = "EXPIRED"
-	LinkStatusScheduled LinkStatus = "SCHEDULED"
-	LinkStatusExhausted LinkStatus = "EXHAUSTED"
-	LinkStatusSuspended LinkStatus = "SUSPENDED"
-	LinkStatusDeleted   LinkStatus = "DELETED"
-)
-
-// Outcome is one of the constants below. A later release of the server may know more.
-type Outcome string
-
-const (
-	OutcomeRedirect Outcome = "REDIRECT"
-	OutcomeAbsent   Outcome = "ABSENT"
-	OutcomeGone     Outcome = "GONE"
-	OutcomeEnded    Outcome = "ENDED"
-	OutcomePreview  Outcome = "PREVIEW"
-	OutcomePassword Outcome = "PASSWORD"
-	OutcomeLoop     Outcome = "LOOP"
-)
-
-// QRFormat is one of the constants below. A later release of the server may know more.
-type QRFormat string
-
-const (
-	QRFormatPNG  QRFormat = "png"
-	QRFormatSVG  QRFormat = "svg"
-	QRFormatPDF  QRFormat = "pdf"
-	QRFormatJSON QRFormat = "json"
 )

@@ -2,6 +2,117 @@
 
 package client
 
+// ConditionType is one of the constants below. A later release of the server may know more.
+type ConditionType string
+
+const (
+	ConditionTypeDevice      ConditionType = "device"
+	ConditionTypeOS          ConditionType = "os"
+	ConditionTypeBrowser     ConditionType = "browser"
+	ConditionTypeCountry     ConditionType = "country"
+	ConditionTypeRegion      ConditionType = "region"
+	ConditionTypeCity        ConditionType = "city"
+	ConditionTypeLanguage    ConditionType = "language"
+	ConditionTypeTime        ConditionType = "time"
+	ConditionTypeDayOfWeek   ConditionType = "day_of_week"
+	ConditionTypeReferer     ConditionType = "referer"
+	ConditionTypeUTMSource   ConditionType = "utm_source"
+	ConditionTypeUTMMedium   ConditionType = "utm_medium"
+	ConditionTypeUTMCampaign ConditionType = "utm_campaign"
+	ConditionTypeUTMTerm     ConditionType = "utm_term"
+	ConditionTypeUTMContent  ConditionType = "utm_content"
+	ConditionTypeIP          ConditionType = "ip"
+	ConditionTypeContinent   ConditionType = "continent"
+	ConditionTypeQuery       ConditionType = "query"
+	ConditionTypeDate        ConditionType = "date"
+	ConditionTypeVisitor     ConditionType = "visitor"
+	ConditionTypePercentage  ConditionType = "percentage"
+)
+
+// Device is one of the constants below. A later release of the server may know more.
+type Device string
+
+const (
+	DeviceMobile  Device = "MOBILE"
+	DeviceTablet  Device = "TABLET"
+	DeviceDesktop Device = "DESKTOP"
+)
+
+// ExportFormat is one of the constants below. A later release of the server may know more.
+type ExportFormat string
+
+const (
+	ExportFormatCSV  ExportFormat = "csv"
+	ExportFormatJSON ExportFormat = "json"
+)
+
+// LinkHealthReason is one of the constants below. A later release of the server may know more.
+type LinkHealthReason string
+
+const (
+	LinkHealthReasonMoved          LinkHealthReason = "moved"
+	LinkHealthReasonNotFound       LinkHealthReason = "not_found"
+	LinkHealthReasonGone           LinkHealthReason = "gone"
+	LinkHealthReasonServerError    LinkHealthReason = "server_error"
+	LinkHealthReasonNoAddress      LinkHealthReason = "no_address"
+	LinkHealthReasonUnreachable    LinkHealthReason = "unreachable"
+	LinkHealthReasonBadCertificate LinkHealthReason = "bad_certificate"
+	LinkHealthReasonTooSlow        LinkHealthReason = "too_slow"
+	LinkHealthReasonRedirectLoop   LinkHealthReason = "redirect_loop"
+	LinkHealthReasonRestricted     LinkHealthReason = "restricted"
+	LinkHealthReasonBusy           LinkHealthReason = "busy"
+	LinkHealthReasonPrivateAddress LinkHealthReason = "private_address"
+)
+
+// LinkSort is one of the constants below. A later release of the server may know more.
+type LinkSort string
+
+const (
+	LinkSortClickCount LinkSort = "clickCount"
+	LinkSortCreatedAt  LinkSort = "createdAt"
+	LinkSortDeletedAt  LinkSort = "deletedAt"
+	LinkSortExpiresAt  LinkSort = "expiresAt"
+	LinkSortSlug       LinkSort = "slug"
+	LinkSortTitle      LinkSort = "title"
+	LinkSortUpdatedAt  LinkSort = "updatedAt"
+)
+
+// LinkStatus is one of the constants below. A later release of the server may know more.
+type LinkStatus string
+
+const (
+	LinkStatusActive    LinkStatus = "ACTIVE"
+	LinkStatusInactive  LinkStatus = "INACTIVE"
+	LinkStatusExpired   LinkStatus = "EXPIRED"
+	LinkStatusScheduled LinkStatus = "SCHEDULED"
+	LinkStatusExhausted LinkStatus = "EXHAUSTED"
+	LinkStatusSuspended LinkStatus = "SUSPENDED"
+	LinkStatusDeleted   LinkStatus = "DELETED"
+)
+
+// Outcome is one of the constants below. A later release of the server may know more.
+type Outcome string
+
+const (
+	OutcomeRedirect Outcome = "REDIRECT"
+	OutcomeAbsent   Outcome = "ABSENT"
+	OutcomeGone     Outcome = "GONE"
+	OutcomeEnded    Outcome = "ENDED"
+	OutcomePreview  Outcome = "PREVIEW"
+	OutcomePassword Outcome = "PASSWORD"
+	OutcomeLoop     Outcome = "LOOP"
+)
+
+// QRFormat is one of the constants below. A later release of the server may know more.
+type QRFormat string
+
+const (
+	QRFormatPNG  QRFormat = "png"
+	QRFormatSVG  QRFormat = "svg"
+	QRFormatPDF  QRFormat = "pdf"
+	QRFormatJSON QRFormat = "json"
+)
+
 // QRLevel is one of the constants below. A later release of the server may know more.
 type QRLevel string
 
@@ -77,4 +188,14 @@ const (
 	UpsertedLinkResultUpdated   UpsertedLinkResult = "UPDATED"
 	UpsertedLinkResultUnchanged UpsertedLinkResult = "UNCHANGED"
 	UpsertedLinkResultRefused   UpsertedLinkResult = "REFUSED"
+)
+
+// listLinksHealth is one of the constants below. A later release of the server may know more.
+type listLinksHealth string
+
+const (
+	listLinksHealthOk         listLinksHealth = "ok"
+	listLinksHealthRedirected listLinksHealth = "redirected"
+	listLinksHealthUnknown    listLinksHealth = "unknown"
+	listLinksHealthBroken     listLinksHealth = "broken"
 )

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -65,7 +66,8 @@ type call struct {
 	method, path string
 	query        any       // a struct with tags, or url.Values
 	body         any       // sent as JSON; nil for none
-	file         io.Reader // sent instead of a body: a form with a file, or CSV
+	file         io.Reader // sent instead of a body: a form with a file, or media
+	media        string    // type of file; "": text/csv
 	form         bool
 	key          bool // whether the operation takes an Idempotency-Key
 
@@ -151,7 +153,7 @@ func (c *Client) request(ctx context.Context, in *call) (*http.Request, error) {
 	case in.form:
 		body, kind = form(in.file)
 	case in.file != nil:
-		body, kind = in.file, "text/csv"
+		body, kind = in.file, cmp.Or(in.media, "text/csv")
 	case in.text != nil:
 		body = bytes.NewReader(in.text)
 	}

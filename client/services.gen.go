@@ -4,6 +4,7 @@ package client
 
 // Services are the groups of methods of a [Client].
 type Services struct {
+	Archives          *ArchiveService
 	Links             *LinkService
 	Rules             *RuleService
 	Variants          *VariantService
@@ -37,6 +38,7 @@ type Services struct {
 
 func newServices(c *Client) Services {
 	return Services{
+		Archives:          &ArchiveService{c},
 		Links:             &LinkService{c},
 		Rules:             &RuleService{c},
 		Variants:          &VariantService{c},
@@ -78,6 +80,11 @@ var payloads = map[Event]func() any{
 	"domain.failed":               func() any { return new(DomainChanged) },
 	"domain.verified":             func() any { return new(DomainChanged) },
 	"experiment.decided":          func() any { return new(ExperimentOver) },
+	"link.destination_broken":     func() any { return new(DestinationChanged) },
+	"link.destination_recovered":  func() any { return new(DestinationChanged) },
+	"link.exhausted":              func() any { return new(LinkTimed) },
+	"link.expired":                func() any { return new(LinkTimed) },
+	"link.started":                func() any { return new(LinkTimed) },
 	"routing.rule_created":        func() any { return new(RuleChanged) },
 	"routing.rule_deleted":        func() any { return new(RuleChanged) },
 	"routing.rule_matched":        func() any { return new(MatchedRule) },

@@ -26,9 +26,8 @@ var layers = []archtest.Layer{
 		Path: "control/internal/app",
 		Is:   "the wiring: it makes every use case and the API from ports. Adapters come from cmd, so that each program has its own",
 		May: []string{
-			"control/internal/api", "control/internal/certs", "control/internal/experiments", "control/internal/explain",
-			"control/internal/sharedreports",
-			"control/internal/console",
+			"control/internal/api", "control/internal/archive", "control/internal/certs", "control/internal/experiments",
+			"control/internal/explain", "control/internal/sharedreports", "control/internal/console",
 			"control/internal/manage", "control/internal/fleet", "control/internal/clicks", "control/internal/platform",
 			"control/internal/store",
 			"control/internal/manage/media/object", // the settings of the bucket, and the port
@@ -40,9 +39,8 @@ var layers = []archtest.Layer{
 		May: []string{
 			"control/internal/api/kit", "control/internal/api/linkapi", "control/internal/api/reportapi", "control/internal/api/peopleapi",
 			"control/internal/api/systemapi", "control/internal/api/mcpapi",
-			"control/internal/manage", "control/internal/experiments", "control/internal/explain", "control/internal/clicks",
-			"control/internal/sharedreports",
-			"control/internal/platform", "control/internal/store",
+			"control/internal/archive", "control/internal/manage", "control/internal/experiments", "control/internal/explain",
+			"control/internal/clicks", "control/internal/sharedreports", "control/internal/platform", "control/internal/store",
 			"control/internal/fleet", // the positions of edges
 		},
 	},
@@ -65,7 +63,8 @@ var layers = []archtest.Layer{
 	{
 		Path: "control/internal/api/peopleapi",
 		Is:   "the endpoints of one room of the API: accounts, credentials, workspaces and who may work in them. Rooms do not know each other",
-		May:  []string{"control/internal/api/kit", "control/internal/manage", "control/internal/platform", "control/internal/store"},
+		May: []string{"control/internal/api/kit", "control/internal/archive", "control/internal/manage", "control/internal/platform",
+			"control/internal/store"},
 	},
 	{
 		Path: "control/internal/api/reportapi",
@@ -129,6 +128,14 @@ var layers = []archtest.Layer{
 		May: []string{
 			"control/internal/clicks/analytics", // the port: past visits
 			"control/internal/fleet/publish", "control/internal/manage", "control/internal/platform", "control/internal/store",
+		},
+	},
+	{
+		Path: "control/internal/archive",
+		Is:   "a whole workspace as one file: it reads stores, and creates objects by the use cases of their owners",
+		May: []string{
+			"control/internal/clicks", // the port to the click store, and the log of moves
+			"control/internal/manage", "control/internal/platform", "control/internal/store",
 		},
 	},
 	{

@@ -20,6 +20,8 @@ WORKDIR /src
 COPY shared shared
 COPY edge edge
 COPY control control
+# Tests of standalone use the client, so its go.mod names the module.
+COPY client/go.mod client/go.mod
 COPY --from=web /src/control/internal/console/dist/app control/internal/console/dist/app
 COPY --from=web /src/control/internal/console/dist/share control/internal/console/dist/share
 COPY .ci/tools/licences .ci/tools/licences

@@ -88,6 +88,9 @@ type Config struct {
 
 	// TrustedProxies are comma-separated addresses and CIDR prefixes of proxies whose X-Forwarded-For is trusted.
 	TrustedProxies string
+	// ClientIPHeader is the header in which they say where a visitor comes from; "" means X-Forwarded-For, and X-Real-IP without it.
+	// Forwarded is read as RFC 7239 says.
+	ClientIPHeader string
 	// AnonymizeIP removes visitors' addresses from clicks before they are stored or sent: "off" (default: removes
 	// nothing), "truncate" (keeps 24 bits of IPv4 and 48 bits of IPv6), "all" (removes the address).
 	AnonymizeIP string
@@ -175,6 +178,12 @@ func (c Config) Validate() error {
 	}
 	if _, err := visitor.ParsePrefixes(c.TrustedProxies); err != nil {
 		add("TRUSTED_PROXIES: %w", err)
+	}
+	switch source, err := visitor.ParseSource(c.ClientIPHeader); {
+	case err != nil:
+		add("CLIENT_IP_HEADER: %w", err)
+	case !source.Usual() && c.TrustedProxies == "":
+		add("CLIENT_IP_HEADER: needs TRUSTED_PROXIES")
 	}
 	if _, err := visitor.ParseAnonymize(c.AnonymizeIP); err != nil {
 		add("ANONYMIZE_IP: %w", err)

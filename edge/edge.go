@@ -272,8 +272,13 @@ func (e *Edge) openRedirect(cfg Config, deps Deps, keys snapshot.Keys) error {
 	if err != nil {
 		return err
 	}
+	source, err := visitor.ParseSource(cfg.ClientIPHeader)
+	if err != nil {
+		return err
+	}
 	e.redirect, err = redirect.New(redirect.Config{
-		Anonymize: anonymize, HonorDNT: cfg.HonorDNT,
+		ClientIPHeader: source,
+		Anonymize:      anonymize, HonorDNT: cfg.HonorDNT,
 		StrictHosts: cfg.StrictHosts, ConsoleURL: cfg.ConsoleURL, HSTS: cfg.HSTS, TLS: cfg.TLSAddr != "",
 		BaseURL: cfg.BaseURL, Brand: cfg.brand(), Trusted: trusted, RateLimit: cfg.RateLimit, FreeRedirects: cfg.FreeRedirects,
 		VerifyLimit:     cfg.VerifyLimit,

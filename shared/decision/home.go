@@ -42,8 +42,8 @@ func (h Home) Has(destination string) bool {
 	for i < len(destination) && destination[i] != ':' {
 		i++
 	}
-	if i+3 > len(destination) || destination[i+1] != '/' {
-		return false
+	if i != 4 && i != 5 || i+3 > len(destination) || destination[i+1] != '/' || destination[0]|0x20 != 'h' {
+		return false // neither http nor https
 	}
 	return h.serves(destination[i+3:], destination[:i])
 }

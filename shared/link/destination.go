@@ -1,16 +1,21 @@
 package link
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 )
 
-// MaxDestination is the maximum length of a stored destination, in bytes.
-const MaxDestination = 2048
+// Lengths of a stored destination, in bytes.
+const (
+	DefaultDestination = 2048  // the longest one if Policy says nothing else
+	MaxDestination     = 16384 // the longest one that Policy can allow
+)
 
 // Policy restricts destinations.
 type Policy struct {
@@ -22,6 +27,12 @@ type Policy struct {
 	// AllowPrivate permits hosts that exist only inside a network: private, loopback, link-local and other special
 	// addresses, localhost, names without a dot, and names under .local, .internal and similar domains.
 	AllowPrivate bool
+
+	// Schemes are the schemes that destinations may have, in lower case, as CheckSchemes returns them. Empty means http and https.
+	Schemes []string
+
+	// MaxBytes is the length of the longest destination. 0 means DefaultDestination.
+	MaxBytes int
 
 	// Blocked, if set, reports whether destinations at a host are refused. The host is in the form that Host returns.
 	// Blocked must be safe for concurrent use and must not block.
@@ -37,7 +48,6 @@ var ErrOwnHost = errors.New("must not be one of this service's own short links")
 // An error continues a sentence that begins with the field's name: "originalUrl: must be an http or https address".
 var (
 	errDestinationEmpty   = errors.New("must not be empty")
-	errDestinationLong    = fmt.Errorf("must be at most %d bytes long", MaxDestination)
 	errDestinationBytes   = errors.New("must not contain spaces, control characters or backslashes")
 	errDestinationUTF8    = errors.New("must be valid UTF-8")
 	errDestinationScheme  = errors.New("must be an http or https address")
@@ -53,8 +63,8 @@ var (
 // CheckDestination validates a destination and returns the form to store. Its error is written to follow the field's
 // name.
 //
-// The result is visible ASCII without spaces, at most MaxDestination bytes long, an absolute http or https URL that
-// net/url can parse, and a fixed point of CheckDestination. Valid input is kept byte for byte, with two exceptions: a
+// The result is visible ASCII without spaces, at most Policy.MaxBytes long, an absolute URL with one of Policy.Schemes that
+// net/url can parse, and a fixed point of CheckDestination. Its scheme is never one that runs code or reads files. Valid input is kept byte for byte, with two exceptions: a
 // non-ASCII host becomes its IDNA form, and other non-ASCII bytes are percent-encoded.
 //
 // A user name and password before the host are kept, because browsers accept this URL syntax; the host follows the @.
@@ -67,8 +77,8 @@ func CheckDestination(raw string, p Policy) (canonical string, err error) {
 	switch {
 	case raw == "":
 		return "", errDestinationEmpty
-	case len(raw) > MaxDestination:
-		return "", errDestinationLong
+	case len(raw) > p.maxBytes():
+		return "", p.tooLong()
 	case !utf8.ValidString(raw):
 		return "", errDestinationUTF8
 	}
@@ -78,6 +88,48 @@ func CheckDestination(raw string, p Policy) (canonical string, err error) {
 		}
 	}
 
+	scheme, rest := cutScheme(raw)
+	if !p.allows(scheme) {
+		return "", p.otherScheme()
+	}
+	if IsWeb(raw) {
+		canonical, err = checkWeb(raw, &p)
+	} else {
+		canonical, err = checkApp(scheme, rest, &p)
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case len(canonical) > p.maxBytes():
+		return "", p.tooLong()
+	}
+	return canonical, nil
+}
+
+func (p *Policy) maxBytes() int { return cmp.Or(p.MaxBytes, DefaultDestination) }
+
+func (p *Policy) tooLong() error { return fmt.Errorf("must be at most %d bytes long", p.maxBytes()) }
+
+// allows reports whether destinations may have a scheme.
+func (p *Policy) allows(scheme string) bool {
+	scheme = strings.ToLower(scheme)
+	allowed := p.Schemes
+	if len(allowed) == 0 {
+		allowed = webSchemes
+	}
+	return slices.Contains(allowed, scheme) && !slices.Contains(neverSchemes, scheme)
+}
+
+// otherScheme returns the error for a scheme that is not allowed.
+func (p *Policy) otherScheme() error {
+	if len(p.Schemes) == 0 || slices.Equal(p.Schemes, webSchemes) {
+		return errDestinationScheme
+	}
+	return fmt.Errorf("must be an address with one of these schemes: %s", strings.Join(p.Schemes, ", "))
+}
+
+// checkWeb validates an http or https address.
+func checkWeb(raw string, p *Policy) (canonical string, err error) {
 	u, err := splitURL(raw)
 	if err != nil {
 		return "", err
@@ -102,11 +154,7 @@ func CheckDestination(raw string, p Policy) (canonical string, err error) {
 		return "", ErrBlockedHost
 	}
 
-	canonical = u.scheme + "://" + escapeNonASCII(u.user) + host + u.port + escapeNonASCII(u.rest)
-	if len(canonical) > MaxDestination {
-		return "", errDestinationLong
-	}
-	return canonical, nil
+	return u.scheme + "://" + escapeNonASCII(u.user) + host + u.port + escapeNonASCII(u.rest), nil
 }
 
 // parts are the components of an absolute URL. scheme + "://" + user + host + port + rest is the URL again.

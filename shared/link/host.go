@@ -37,9 +37,10 @@ func Host(raw string) (string, error) {
 	return h.String(), nil
 }
 
-// DestinationHost returns the host of a stored destination in the form that Host returns, or "" if it has none.
+// DestinationHost returns the host of a stored destination in the form that Host returns, or "" if it has none. The host of an intent
+// of Android is that of its web address.
 func DestinationHost(destination string) string {
-	u, err := splitURL(destination)
+	u, err := splitURL(webOf(destination))
 	if err != nil {
 		return ""
 	}

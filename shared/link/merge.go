@@ -45,6 +45,7 @@ func (u UTM) Or(other UTM) UTM {
 //     new value takes the position of the old one, or is appended in the order of UTM's fields.
 //   - Every other parameter of the visitor is appended in order, unless the query already has that name. So is a
 //     campaign parameter without a value. Names are compared after decoding, case-sensitively.
+//   - A destination without "//" behind its scheme, such as a phone number, gets no parameter.
 //   - The fragment stays at the end. If nothing is added, the destination is appended byte for byte.
 //
 // To bound the cost of a hostile query, at most 32,768 pairs of names are compared; the visitor's remaining parameters
@@ -61,7 +62,7 @@ func AppendLocation(dst []byte, destination string, presets UTM, visitorQuery []
 // must consist of letters, digits, hyphens and underscores, and the name must not be that of a campaign parameter.
 func AppendTracked(dst []byte, destination string, presets UTM, visitorQuery []byte, name string, id []byte) []byte {
 	alone := len(visitorQuery) == 0 && presets.IsZero()
-	if alone && name == "" {
+	if alone && name == "" || !takesParameters(destination) {
 		return appendClean(dst, destination, keep)
 	}
 	rest, fragment := destination, ""

@@ -189,6 +189,9 @@ func FuzzAppendLocation(f *testing.F) {
 	f.Add("https://e.com", "s", "", "utm_source")
 	f.Add("##", "0", "0\xa9", "2")
 	f.Fuzz(func(t *testing.T, destination, source, platform, query string) {
+		if _, after, ok := strings.Cut(destination, ":"); ok && !strings.HasPrefix(after, "//") {
+			destination = "/" + destination // or it would be one without parameters
+		}
 		presets := link.UTM{Source: source, SourcePlatform: platform}
 		dst := append(make([]byte, 0, 64), "prefix"...)
 		got := string(link.AppendLocation(dst, destination, presets, []byte(query)))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -26,15 +27,15 @@ func TestGuide_conversions_of_browsers(t *testing.T) {
 	addr := testkit.FreeAddr(t)
 	short := strings.Replace("http://"+addr, "127.0.0.1", "sho.example", 1)
 	base := standalone(t, "LISTEN_ADDR="+addr, "BASE_URL="+short, "WEBHOOK_ALLOW_PRIVATE=true")
-	token := signedIn(t, base, owner)
-	var settings struct{ PublishableKey string }
-	call(t, "PUT", base+"/api/conversions/settings", token, map[string]any{"hosts": []string{"shop.example"}}, &settings)
+	admin := api(base, signedIn(t, base, owner))
+	settings, err := admin.Conversions.PutSettings(t.Context(), client.PutConversionSettings{Hosts: client.Set([]string{"shop.example"})})
+	testkit.Must(t, err)
 	snippet := func(name string) string {
 		code := regexp.MustCompile("<!-- tested: " + name + " -->\n```html\n((?s).*?)\n```").FindStringSubmatch(guide)
 		if code == nil {
 			t.Fatalf("the guide has no code marked %q", name)
 		}
-		return strings.NewReplacer("https://sho.example.com", short, "slp_8d0f3c5a9b1e4f7780c2d6e5a4b39f10", settings.PublishableKey,
+		return strings.NewReplacer("https://sho.example.com", short, "slp_8d0f3c5a9b1e4f7780c2d6e5a4b39f10", *settings.PublishableKey,
 			"{{Order value}}", "99.50", "{{Order number}}", "order-1007").Replace(code[1])
 	}
 	type made struct {
@@ -50,8 +51,9 @@ func TestGuide_conversions_of_browsers(t *testing.T) {
 		came <- event.Data
 	}))
 	t.Cleanup(receiver.Close)
-	call(t, "POST", base+"/api/webhooks", token, map[string]any{"name": "orders", "url": receiver.URL,
-		"secret": "the secret of this test", "events": []string{"conversion.created"}}, nil)
+	_, err = admin.Webhooks.Create(t.Context(), client.CreateWebhook{Name: "orders", URL: receiver.URL,
+		Secret: client.Set("the secret of this test"), Events: []client.Event{client.EventConversionCreated}})
+	testkit.Must(t, err)
 	pages := map[string]string{
 		"/page": snippet("script"), "/page/thanks": snippet("script") + snippet("call"),
 		"/manager": snippet("tag"), "/manager/thanks": snippet("tag") + snippet("event"),
@@ -67,8 +69,8 @@ func TestGuide_conversions_of_browsers(t *testing.T) {
 		value       float64
 	}{{"/page", "order-1006", 49.9}, {"/manager", "order-1007", 99.5}} {
 		t.Run(c.path[1:], func(t *testing.T) {
-			var link struct{ ID, Slug string }
-			call(t, "POST", base+"/api/urls", token, map[string]any{"originalUrl": shop + c.path, "trackConversions": true}, &link)
+			link, err := admin.Links.Create(t.Context(), client.CreateLink{OriginalURL: shop + c.path, TrackConversions: client.Set(true)})
+			testkit.Must(t, err)
 			served(t, base+"/"+link.Slug)
 			visitor := open(t, shop)
 			visitor.tolerant = true // it goes from site to site

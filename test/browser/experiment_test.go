@@ -3,6 +3,7 @@ package browser_test
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	neturl "net/url"
 	"testing"
@@ -14,18 +15,19 @@ import (
 func buy(t *testing.T, b *browser, key string, visits int) {
 	t.Helper()
 	sold := map[string]int{}
-	var sales []map[string]any
+	var sales []client.ConversionItem
 	for range visits {
 		res := request(t, "GET", b.short("shoes"), map[string]string{"User-Agent": phone})
 		to, err := neturl.Parse(res.Header.Get("Location"))
 		testkit.Must(t, err)
 		sold[to.Path]++
 		if every := map[string]int{"/photos": 10, "/video": 2}[to.Path]; every > 0 && sold[to.Path]%every == 0 {
-			sales = append(sales, map[string]any{"clickId": to.Query().Get("sl_click"), "name": "purchase", "value": 20, "currency": "EUR",
-				"externalId": fmt.Sprint("order-", to.Path, sold[to.Path])})
+			sales = append(sales, client.ConversionItem{ClickID: to.Query().Get("sl_click"), Name: "purchase", Value: client.Set(20.0),
+				Currency: client.Set("EUR"), ExternalID: client.Set(fmt.Sprint("order-", to.Path, sold[to.Path]))})
 		}
 	}
-	call(t, "POST", b.base+"/api/conversions", key, sales, nil)
+	_, err := api(b.base, key).Conversions.Send(t.Context(), client.ConversionItems{Items: sales})
+	testkit.Must(t, err)
 }
 
 // An A/B test has an outcome: visitors, conversions, ranges, probabilities and a decision, and the winner can be used.

@@ -20,7 +20,10 @@ require (
 
 require (
 	github.com/makiuchi-d/gozxing v0.1.1
+	github.com/shortline/shortline/client v0.0.0
 	github.com/shortline/shortline/shared v0.0.0
 )
+
+replace github.com/shortline/shortline/client => ../../client
 
 replace github.com/shortline/shortline/shared => ../../shared

@@ -32,6 +32,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -373,8 +374,8 @@ func (b *browser) user(name string) (id string) {
 	} else {
 		admin = signedIn(b.t, b.base, owner)
 	}
-	var u struct{ ID string }
-	call(b.t, "POST", b.base+"/api/users", admin, map[string]string{"email": b.mail(name), "password": password}, &u)
+	u, err := api(b.base, admin).Users.Create(b.t.Context(), client.CreateUser{Email: b.mail(name), Password: password})
+	testkit.Must(b.t, err)
 	return u.ID
 }
 

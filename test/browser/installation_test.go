@@ -1,11 +1,8 @@
 package browser_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,6 +16,7 @@ import (
 
 	"github.com/chromedp/cdproto/network"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/nametest"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
@@ -91,6 +89,8 @@ func launch(t testing.TB, program string, settings ...string) string {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LISTEN_ADDR=" + addr, "OPS_ADDR=" + ops, "DATA_DIR=" + filepath.Join(dir, "data"),
 		"ADMIN_PASSWORD=" + password, "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0",
 		"RATE_LIMIT_WEBHOOKS=0", "RATE_LIMIT_WEBHOOK_RETRY=0", "PAGE_PREVIEWS=false",
+		// Chromium reports each answer with 503, also that of an icon, for which a page shows a globe.
+		"LOOKUP_TIMEOUT=" + testkit.Patience.String(),
 	}, settings...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -171,12 +171,12 @@ func (i *installation) set(name, record string) {
 }
 
 // newConsole opens the console of the shared installation as a new user, on the list of links.
-func newConsole(t *testing.T) *browser { t.Helper(); return newAccount(t, "USER") }
+func newConsole(t *testing.T) *browser { t.Helper(); return newAccount(t, client.UserRoleUser) }
 
 // newAdmin opens the console of the shared installation as a new administrator of it.
-func newAdmin(t *testing.T) *browser { t.Helper(); return newAccount(t, "ADMIN") }
+func newAdmin(t *testing.T) *browser { t.Helper(); return newAccount(t, client.UserRoleAdmin) }
 
-func newAccount(t *testing.T, role string) *browser {
+func newAccount(t *testing.T, role client.UserRole) *browser {
 	t.Helper()
 	b := newVisitor(t, role)
 	b.enter()
@@ -184,7 +184,7 @@ func newAccount(t *testing.T, role string) *browser {
 }
 
 // newVisitor opens a window for a new account of the shared installation that has not signed in.
-func newVisitor(t *testing.T, role string) *browser {
+func newVisitor(t *testing.T, role client.UserRole) *browser {
 	t.Helper()
 	i := shared(t)
 	b := open(t, i.base)
@@ -192,7 +192,9 @@ func newVisitor(t *testing.T, role string) *browser {
 	if !*screens {
 		b.mark = mark(int(i.people.Add(1)))
 		b.email = b.mail("somebody")
-		call(t, "POST", i.base+"/api/users", i.admin, map[string]string{"email": b.email, "password": password, "role": role}, nil)
+		_, err := api(i.base, i.admin).Users.Create(t.Context(), client.CreateUser{Email: b.email, Password: password,
+			Role: client.Set(role)})
+		testkit.Must(t, err)
 	}
 	return b
 }
@@ -254,40 +256,26 @@ func (b *browser) mail(name string) string { return b.own(name) + "@example.com"
 // acme returns the custom domain of this test.
 func (b *browser) acme() string { return b.own("go") + ".acme.example.com" }
 
-// signedIn begins a session and returns its token.
+// signedIn begins a session and returns its token. It tries again while the program is too busy to check a password.
 func signedIn(t testing.TB, base, email string) (token string) {
 	t.Helper()
-	var session struct{ AccessToken string }
-	call(t, "POST", base+"/api/auth/login", "", map[string]string{"email": email, "password": password}, &session)
-	return session.AccessToken
+	testkit.Eventually(t, email+" signs in", func() bool {
+		session, err := api(base, "").Account.Login(t.Context(), client.SignIn{Email: email, Password: password})
+		if client.HasStatus(err, http.StatusTooManyRequests) || client.HasStatus(err, http.StatusServiceUnavailable) {
+			return false
+		}
+		testkit.Must(t, err)
+		token = *session.AccessToken
+		return true
+	})
+	return token
 }
 
-// call sends one request to the API and decodes the answer into out. It sends it again while the program is too busy for it.
-func call(t testing.TB, method, url, token string, body, out any) {
-	t.Helper()
-	b, err := json.Marshal(body)
-	testkit.Must(t, err)
-	var text []byte
-	testkit.Eventually(t, method+" "+url+" is answered", func() bool {
-		req, err := http.NewRequest(method, url, bytes.NewReader(b))
-		testkit.Must(t, err)
-		req.Close = true // the program may close an idle connection at any time
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("User-Agent", strings.Replace(laptop, "Windows NT 10.0; Win64; x64", "X11; Linux x86_64", 1)) // as Chromium here
-		if token != "" {
-			req.Header.Set("Authorization", "Bearer "+token)
-		}
-		res, err := http.DefaultClient.Do(req)
-		testkit.Must(t, err)
-		defer res.Body.Close()
-		busy := res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusServiceUnavailable
-		if text, err = io.ReadAll(res.Body); err != nil || res.StatusCode/100 != 2 && !busy {
-			t.Fatalf("%s %s: %s %v %s", method, url, res.Status, err, text)
-		}
-		return !busy
-	})
-	if out == nil {
-		return
-	}
-	testkit.Must(t, json.Unmarshal(text, out))
+// api returns a client with a token. It repeats requests for which the program is too busy for as long as the program asks for. The
+// program may close an idle connection at any time, so each request has its own.
+func api(base, token string) *client.Client {
+	agent := strings.Replace(laptop, "Windows NT 10.0; Win64; x64", "X11; Linux x86_64", 1) // as Chromium here
+	return client.New(base, client.WithToken(token), client.WithUserAgent(agent), client.WithTimeout(testkit.Patience),
+		client.WithRetry(client.Retry{Attempts: 100, LongestAsked: testkit.Patience}),
+		client.WithHTTPClient(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}))
 }

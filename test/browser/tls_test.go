@@ -16,6 +16,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/acmetest"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
@@ -57,16 +58,17 @@ func TestTLS_Chromium_opens_a_link_on_a_custom_domain(t *testing.T) {
 	}))
 	t.Cleanup(there.Close)
 
-	token := signedIn(t, base, owner)
-	var d struct {
-		ID      string
-		Records []acmetest.Record
+	ctx, admin := t.Context(), api(base, signedIn(t, base, owner))
+	d, err := admin.Domains.Create(ctx, client.CreateDomain{Hostname: host})
+	testkit.Must(t, err)
+	for _, r := range d.Records {
+		ca.SetRecords([]acmetest.Record{{Type: string(r.Type), Name: r.Name, Value: r.Value}})
 	}
-	call(t, "POST", base+"/api/domains", token, map[string]any{"hostname": host}, &d)
-	ca.SetRecords(d.Records)
-	var link struct{ ShortURL string }
-	call(t, "POST", base+"/api/urls", token, map[string]any{"originalUrl": there.URL, "customSlug": "spring", "domain": host}, &link)
-	call(t, "POST", base+"/api/domains/"+d.ID+"/verify", token, map[string]any{}, &d)
+	link, err := admin.Links.Create(ctx, client.CreateLink{OriginalURL: there.URL, CustomSlug: client.Set("spring"),
+		Domain: client.Set(host)})
+	testkit.Must(t, err)
+	_, err = admin.Domains.Verify(ctx, d.ID)
+	testkit.Must(t, err)
 	testkit.Eventually(t, "the domain has a certificate", func() bool {
 		c, err := tls.Dial("tcp", secure, &tls.Config{ServerName: host, RootCAs: ca.Roots()})
 		if err != nil {

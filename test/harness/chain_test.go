@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/faultproxy"
 	"github.com/shortline/shortline/test/harness/fleet"
@@ -18,13 +19,12 @@ type chain struct {
 	*fleet.Fleet
 	t     *testing.T
 	api   *fleet.API
-	links []fleet.Link
+	links []client.Link
 	slugs []string
 }
 
 // everybody is a rule condition that matches all clients of the load generator.
-var everybody = map[string]any{"operator": "AND",
-	"conditions": []any{map[string]any{"type": "device", "operator": "not_equals", "value": "tablet"}}}
+var everybody = client.And(client.Match(client.ConditionTypeDevice, client.NotEquals, "tablet"))
 
 func startChain(t *testing.T, cfg fleet.Config, links int) *chain {
 	t.Helper()
@@ -38,9 +38,9 @@ func startChain(t *testing.T, cfg fleet.Config, links int) *chain {
 }
 
 // newLink creates a link in the workspace of an API.
-func (c *chain) newLink(in *fleet.API) fleet.Link {
+func (c *chain) newLink(in *fleet.API) client.Link {
 	c.t.Helper()
-	l := in.Create(fmt.Sprintf("https://example.com/%d", len(c.links)), nil)
+	l := in.Create(client.CreateLink{OriginalURL: fmt.Sprintf("https://example.com/%d", len(c.links))})
 	c.links = append(c.links, l)
 	c.slugs = append(c.slugs, l.Slug)
 	return l
@@ -63,8 +63,8 @@ func (c *chain) reported() {
 	testkit.Must(c.t, err)
 	counted := func() (sum int) {
 		for _, l := range c.links {
-			var now fleet.Link
-			if _, _, err := c.api.Call("GET", "/api/urls/"+l.ID, nil, &now); err != nil {
+			now, err := c.api.Links.Get(c.t.Context(), l.ID)
+			if err != nil {
 				return -1
 			}
 			sum += now.ClickCount

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/faultproxy"
 	"github.com/shortline/shortline/test/harness/fleet"
@@ -99,23 +100,10 @@ func (in *installation) makeSecrets(t *testing.T, f *fleet.Fleet) {
 	secrets{t, in.secrets}.generate()
 }
 
-// edgeState is what an edge has reported.
-type edgeState struct {
-	StateHash     string
-	IsAlive       bool
-	Lag           uint64
-	Links         int
-	SetAsideCount int
-	Refused       *string
-}
-
 // edgeStates returns the newest revision, and what the API says of all edges; none if it does not answer.
-func (c *chain) edgeStates() (revision uint64, list []edgeState) {
-	var out struct {
-		Revision uint64
-		Edges    []edgeState
-	}
-	if _, _, err := c.api.Call("GET", "/api/edges", nil, &out); err != nil {
+func (c *chain) edgeStates() (revision int, list []client.Edge) {
+	out, err := c.api.Edges.List(c.t.Context())
+	if err != nil {
 		return 0, nil
 	}
 	return out.Revision, out.Edges

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/hooksink"
@@ -38,29 +39,26 @@ func (in *installation) story(t *testing.T) {
 // storyAt runs the example at one address of the API, with its own slug.
 func (in *installation) storyAt(t *testing.T, api *fleet.API, slug string) {
 	t.Helper()
-	var key struct{ ID, Key string }
-	api.Must("POST", "/api/api-keys", map[string]any{"name": slug}, 201, &key)
+	key := api.Key()
 	sink := hooksink.New("a-secret-of-the-story", nil)
 	receiver := httptest.NewServer(sink)
 	t.Cleanup(receiver.Close)
-	var hook struct{ ID string }
-	api.Must("POST", "/api/webhooks", map[string]any{"name": slug, "url": receiver.URL + "/hook", "secret": "a-secret-of-the-story",
-		"events": []string{"url.clicked"}}, 201, &hook)
+	hook := api.Webhook(receiver.URL+"/hook", "a-secret-of-the-story", client.EventURLClicked)
 
-	l := api.Create("https://example.com/", map[string]any{"customSlug": slug})
-	var rule struct{ ID string }
-	api.Must("POST", "/api/urls/"+l.ID+"/routing-rules", map[string]any{"name": "iPhones", "priority": 20,
-		"targetUrl": "https://example.com/ios",
-		"conditions": map[string]any{"operator": "AND",
-			"conditions": []any{map[string]any{"type": "os", "operator": "equals", "value": "iOS"}}}},
-		201, &rule)
-	api.Must("POST", "/api/urls/"+l.ID+"/routing-rules/from-template", map[string]any{"templateKey": "APP_DOWNLOAD_ANDROID", "priority": 10,
-		"targetUrl": "https://example.com/android"}, 201, nil)
+	ctx, l := t.Context(), api.Create(client.CreateLink{OriginalURL: "https://example.com/", CustomSlug: client.Set(slug)})
+	rule, err := api.Rules.Create(ctx, l.ID, client.CreateRule{Name: "iPhones", Priority: client.Set(20),
+		TargetURL: "https://example.com/ios", Conditions: client.And(client.Match(client.ConditionTypeOS, client.Equals, "iOS"))})
+	testkit.Must(t, err)
+	_, err = api.Rules.CreateFromTemplate(ctx, l.ID, client.RuleFromTemplate{Priority: client.Set(10),
+		TemplateKey: client.Set(client.RuleTemplateKeyAppDownloadAndroid), TargetURL: "https://example.com/android"})
+	testkit.Must(t, err)
 	for name, weight := range map[string]int{"A": 70, "B": 30} {
-		api.Must("POST", "/api/urls/"+l.ID+"/variants", map[string]any{"name": name, "weight": weight, "targetUrl": "https://example.com/" +
-			name}, 201, nil)
+		_, err := api.Variants.Create(ctx, l.ID, client.CreateVariant{Name: name, Weight: client.Set(weight),
+			TargetURL: "https://example.com/" + name})
+		testkit.Must(t, err)
 	}
-	locked := api.Create("https://example.com/secret", map[string]any{"customSlug": slug + "-locked", "password": "open sesame"})
+	locked := api.Create(client.CreateLink{OriginalURL: "https://example.com/secret", CustomSlug: client.Set(slug + "-locked"),
+		Password: client.Set("open sesame")})
 	addr := strings.TrimPrefix(api.URL(), "http://")
 	feeds := []<-chan map[string]any{live(t, in.Controls[0].Addr, key.Key, l.ID), live(t, in.Controls[1].Addr, key.Key, l.ID),
 		live(t, in.Edges[0].Addr, key.Key, l.ID)}
@@ -127,7 +125,7 @@ func (in *installation) storyAt(t *testing.T, api *fleet.API, slug string) {
 	if acc := sink.Account(); acc.Unsigned != 0 || acc.Again != 0 {
 		t.Errorf("webhook deliveries: %+v", acc)
 	}
-	api.Must("DELETE", "/api/webhooks/"+hook.ID, nil, 204, nil)
+	testkit.Must(t, api.Webhooks.Delete(ctx, hook))
 	for i, events := range feeds {
 		for n := range clicks {
 			testkit.Eventually(t, fmt.Sprintf("live feed %d of %s sends click %d of %d", i, slug, n+1, clicks), func() bool {
@@ -138,7 +136,7 @@ func (in *installation) storyAt(t *testing.T, api *fleet.API, slug string) {
 			}
 		}
 	}
-	api.Must("DELETE", "/api/api-keys/"+key.ID, nil, 204, nil)
+	testkit.Must(t, api.Keys.Delete(ctx, key.ID, client.DeleteAPIKeyParams{}))
 	if a := withKey(t, addr, key.Key, "/api/urls"); a.status != 401 {
 		t.Errorf("a deleted key got %d", a.status)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
@@ -31,15 +32,14 @@ func TestG11_clocks_of_edges_ten_minutes_off(t *testing.T) {
 	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 9, Rate: 600}, func() {
 		began := time.Now()
 		end := began.Add(lasts / 2)
-		ending := make([]fleet.Link, len(clocks)) // each expires at now + lasts/2 by the clock of its edge
+		ending := make([]client.Link, len(clocks)) // each expires at now + lasts/2 by the clock of its edge
 		for i, off := range clocks {
 			slug := fmt.Sprintf("ends%d", i)
-			ending[i] = c.api.Create("https://example.com/ends",
-				map[string]any{"customSlug": slug, "expiresAt": began.Add(time.Hour).UTC().Format(time.RFC3339Nano)})
+			ending[i] = c.api.Create(client.CreateLink{OriginalURL: "https://example.com/ends", CustomSlug: client.Set(slug),
+				ExpiresAt: client.Set(began.Add(time.Hour))})
 			c.links = append(c.links, ending[i])
 			everywhere(c, slug, math.MaxInt64, http.StatusFound, "https://example.com/ends")
-			c.api.Must("PATCH", "/api/urls/"+ending[i].ID, map[string]any{"expiresAt": end.Add(off).UTC().Format(time.RFC3339Nano)}, 200,
-				nil)
+			c.api.Change(ending[i].ID, client.UpdateLink{ExpiresAt: client.Set(end.Add(off))})
 		}
 		for i := range c.Edges {
 			// Edges with later clocks have expired the link, or are expiring it now. The others still serve it.

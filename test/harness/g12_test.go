@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/faultproxy"
 	"github.com/shortline/shortline/test/harness/fleet"
@@ -96,36 +97,45 @@ func makeChanges(c *chain, lasts time.Duration, name string) *changes {
 // life creates a link, changes everything about it, and deletes it.
 func (ch *changes) life(slug string) {
 	const a, b, variant, rule = "https://example.com/a", "https://example.com/b", "https://example.com/variant", "https://example.com/rule"
-	var link, test, ruled struct{ ID string }
-	step := func(method, path string, body any, status int, out any, then int, location string) {
-		header := ch.c.api.Must(method, path, body, status, out)
-		revision, err := strconv.ParseInt(header.Get("X-Config-Revision"), 10, 64)
+	api, ctx := ch.c.api, ch.c.t.Context()
+	var meta client.Meta
+	into := client.Into(&meta)
+	step := func(what string, err error, then int, location string) {
+		testkit.Must(ch.c.t, err)
+		revision, err := strconv.ParseInt(meta.Header.Get("X-Config-Revision"), 10, 64)
 		if err != nil {
-			ch.c.t.Errorf("%s %s: the answer has no revision: %v", method, path, err)
+			ch.c.t.Errorf("%s: the answer has no revision: %v", what, err)
 		}
 		took, early := everywhere(ch.c, slug, revision, then, location)
 		ch.mu.Lock()
 		ch.took, ch.early = append(ch.took, took), ch.early+early
 		ch.mu.Unlock()
 	}
-	type fields = map[string]any
-	step("POST", "/api/urls", fields{"originalUrl": a, "customSlug": slug}, 201, &link, http.StatusFound, a)
-	path := "/api/urls/" + link.ID
-	step("PATCH", path, fields{"originalUrl": b}, 200, nil, http.StatusFound, b)
-	step("PATCH", path, fields{"status": "INACTIVE"}, 200, nil, http.StatusGone, "")
-	step("PATCH", path, fields{"status": "ACTIVE"}, 200, nil, http.StatusFound, b)
+	link, err := api.Links.Create(ctx, client.CreateLink{OriginalURL: a, CustomSlug: client.Set(slug)}, into)
+	step("create", err, http.StatusFound, a)
+	change := func(what string, body client.UpdateLink, then int, location string) {
+		_, err := api.Links.Update(ctx, link.ID, body, into)
+		step(what, err, then, location)
+	}
+	change("destination", client.UpdateLink{OriginalURL: client.Set(b)}, http.StatusFound, b)
+	change("pause", client.UpdateLink{Status: client.Set(client.LinkStatusInactive)}, http.StatusGone, "")
+	change("resume", client.UpdateLink{Status: client.Set(client.LinkStatusActive)}, http.StatusFound, b)
 
 	// the first variant starts the test
-	step("POST", path+"/variants", fields{"name": "A", "targetUrl": variant, "weight": 100}, 201, &test, http.StatusFound, variant)
-	step("PATCH", path, fields{"isABTesting": false}, 200, nil, http.StatusFound, b)
-	step("PATCH", path, fields{"isABTesting": true}, 200, nil, http.StatusFound, variant)
-	step("PUT", path+"/variants/"+test.ID, fields{"weight": 0}, 200, nil, http.StatusFound, b)
+	test, err := api.Variants.Create(ctx, link.ID, client.CreateVariant{Name: "A", TargetURL: variant, Weight: client.Set(100)}, into)
+	step("variant", err, http.StatusFound, variant)
+	change("end the test", client.UpdateLink{IsABTesting: client.Set(false)}, http.StatusFound, b)
+	change("begin the test", client.UpdateLink{IsABTesting: client.Set(true)}, http.StatusFound, variant)
+	_, err = api.Variants.Update(ctx, link.ID, test.ID, client.UpdateVariant{Weight: client.Set(0)}, into)
+	step("weight", err, http.StatusFound, b)
 
-	step("PATCH", path+"/routing-rules/settings", fields{"isSmartRouting": true}, 200, nil, http.StatusFound, b)
-	step("POST", path+"/routing-rules", fields{"name": "everybody", "targetUrl": rule, "conditions": everybody}, 201, &ruled,
-		http.StatusFound, rule)
-	step("PUT", path+"/routing-rules/"+ruled.ID, fields{"targetUrl": rule + "/changed"}, 200, nil, http.StatusFound, rule+"/changed")
-	step("DELETE", path, nil, 204, nil, http.StatusNotFound, "")
+	_, err = api.Rules.UpdateSettings(ctx, link.ID, client.UpdateRoutingSettings{IsSmartRouting: client.Set(true)}, into)
+	step("follow rules", err, http.StatusFound, b)
+	ruled, err := api.Rules.Create(ctx, link.ID, client.CreateRule{Name: "everybody", TargetURL: rule, Conditions: everybody}, into)
+	step("rule", err, http.StatusFound, rule)
+	_, err = api.Rules.Update(ctx, link.ID, ruled.ID, client.UpdateRule{TargetURL: client.Set(rule + "/changed")}, into)
+	step("rule's destination", err, http.StatusFound, rule+"/changed")
+	step("delete", api.Links.Delete(ctx, link.ID, client.DeleteLinkParams{}, into), http.StatusNotFound, "")
 }
 
 // everywhere waits until every edge gives the expected answer. It returns the delay of the slowest edge, and how many

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
@@ -135,7 +136,7 @@ func everyoneHears(c *chain, slug string) time.Duration {
 	testkit.Eventually(c.t, "a link is created after a promotion", func() bool {
 		n++
 		name := fmt.Sprintf("%s-%d", slug, n) // a call with an unknown outcome may have used the name
-		_, _, err := api.Call("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/heard", "customSlug": name}, nil)
+		_, err := api.Links.Create(c.t.Context(), client.CreateLink{OriginalURL: "https://example.com/heard", CustomSlug: client.Set(name)})
 		if err == nil {
 			slug = name
 		}
@@ -172,7 +173,7 @@ func agree(c *chain) {
 	}
 	testkit.Eventually(c.t, fmt.Sprintf("every edge reports %d links with the hash %s", links, hash), func() bool {
 		_, edges := c.edgeStates()
-		return len(edges) == len(c.Edges) && !slices.ContainsFunc(edges, func(e edgeState) bool {
+		return len(edges) == len(c.Edges) && !slices.ContainsFunc(edges, func(e client.Edge) bool {
 			return e.Lag != 0 || e.StateHash != hash.String() || e.Links != links
 		})
 	})

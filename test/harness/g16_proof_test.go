@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
@@ -32,13 +33,11 @@ func TestG16_hostile_requests(t *testing.T) {
 	}
 	c := startChain(t, fleet.Config{Edges: 1, Controls: 1, ControlEnv: unlimited}, 3)
 	e, control := c.Edges[0], c.Controls[0]
-	locked := c.api.Create("https://example.com/", map[string]any{"password": "open sesame"})
-	ruled := c.api.Create("https://example.com/", nil)
-	c.api.Must("POST", "/api/urls/"+ruled.ID+"/routing-rules/from-template", map[string]any{"templateKey": "APP_DOWNLOAD_ANDROID",
-		"targetUrl": "https://example.com/android"}, 201, nil)
-	c.api.Must("PATCH", "/api/urls/"+ruled.ID+"/routing-rules/settings", map[string]any{"isSmartRouting": true}, 200, nil)
-	var key struct{ Key string }
-	c.api.Must("POST", "/api/api-keys", map[string]any{"name": "k"}, 201, &key)
+	locked := c.api.Create(client.CreateLink{OriginalURL: "https://example.com/", Password: client.Set("open sesame")})
+	ruled := c.api.Create(client.CreateLink{OriginalURL: "https://example.com/"})
+	c.api.Rule(ruled.ID, client.CreateRule{Name: "Android", TargetURL: "https://example.com/android",
+		Conditions: client.And(client.OS("Android"))})
+	key := c.api.Key()
 	testkit.Eventually(t, "the edge has all five links", func() bool { return e.Metric("shortline_edge_links") == 5 })
 	polls := connections(control)
 	if polls < 1 {

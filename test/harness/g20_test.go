@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/hooksink"
@@ -61,10 +62,9 @@ func TestG20_webhooks_through_kills(t *testing.T) {
 			server.Close()
 		})
 		email, password := fmt.Sprintf("user%d@example.com", i), fmt.Sprintf("password-of-%d", i)
-		c.api.Must("POST", "/api/users", map[string]any{"email": email, "password": password, "role": "USER"}, 201, nil)
+		c.api.User(email, password)
 		r.api = c.Controls[i%2].LoginAs(t, email, password)
-		r.api.Must("POST", "/api/webhooks", map[string]any{"name": kind, "url": server.URL + "/hook", "secret": secret,
-			"events": []string{"url.created"}}, 201, nil)
+		r.api.Webhook(server.URL+"/hook", secret, client.EventURLCreated)
 		all = append(all, r)
 	}
 
@@ -190,11 +190,9 @@ func (c *chain) create(all []*receiver, end time.Time, rate int) (created int) {
 			defer func() { <-free }()
 			r := all[i%len(all)]
 			for try := 0; ; try++ {
-				var l fleet.Link
-				slug := fmt.Sprintf("hook-%d-%d", i, try)
-				if _, _, err := r.api.At(c.Controls[(i+try)%2]).Call("POST", "/api/urls",
-					map[string]any{"originalUrl": "https://example.com/",
-						"customSlug": slug}, &l); err == nil {
+				l, err := r.api.At(c.Controls[(i+try)%2]).Links.Create(c.t.Context(), client.CreateLink{OriginalURL: "https://example.com/",
+					CustomSlug: client.Set(fmt.Sprintf("hook-%d-%d", i, try))})
+				if err == nil {
 					r.mu.Lock()
 					r.made[l.ID] = time.Now()
 					r.mu.Unlock()

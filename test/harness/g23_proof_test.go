@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
@@ -18,20 +19,19 @@ import (
 func TestG23_lockouts_over_replicas(t *testing.T) {
 	t.Parallel()
 	c := startChain(t, fleet.Config{Edges: 3, Controls: 2, Spread: true}, 0)
-	c.api.Must("POST", "/api/users", map[string]any{"email": "victim@example.com", "name": "Victim", "password": "not-to-be-guessed",
-		"role": "USER"}, 201, nil)
+	c.api.User("victim@example.com", "not-to-be-guessed")
 	evaluated, locked := 0, 0
 	const logins = 1000
 	for i := range logins {
-		status, _, err := c.api.At(c.Controls[i%2]).Call("POST", "/api/auth/login", map[string]any{"email": "victim@example.com",
-			"password": fmt.Sprintf("guess-%d", i)}, nil)
-		switch status {
-		case http.StatusUnauthorized:
+		_, err := c.api.At(c.Controls[i%2]).Account.Login(t.Context(), client.SignIn{Email: "victim@example.com",
+			Password: fmt.Sprintf("guess-%d", i)})
+		switch {
+		case client.HasStatus(err, http.StatusUnauthorized):
 			evaluated++
-		case http.StatusTooManyRequests:
+		case client.HasStatus(err, http.StatusTooManyRequests):
 			locked++
 		default:
-			t.Fatalf("a guess got %d %v", status, err)
+			t.Fatalf("a guess got %v", err)
 		}
 	}
 	t.Logf("login: of %d guesses at two replicas %d were checked and %d rejected", logins, evaluated, locked)
@@ -47,9 +47,9 @@ func TestG23_lockouts_over_replicas(t *testing.T) {
 func guessLinks(t *testing.T, c *chain) {
 	const guesses = 1000
 	free, replicas := 5, len(c.Edges)
-	c.api.Create("https://example.com/", map[string]any{"customSlug": "guarded", "password": "open sesame"})
-	c.api.Create("https://example.com/", map[string]any{"customSlug": "together", "password": "open sesame"})
-	c.api.Create("https://example.com/", map[string]any{"customSlug": "alone", "password": "open sesame"})
+	for _, slug := range []string{"guarded", "together", "alone"} {
+		c.api.Create(client.CreateLink{OriginalURL: "https://example.com/", CustomSlug: client.Set(slug), Password: client.Set("open sesame")})
+	}
 	for _, e := range c.Edges {
 		answers(t, e, "alone", http.StatusOK, "")
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
@@ -20,15 +21,16 @@ func TestG24_limits_are_shared_by_replicas(t *testing.T) {
 	const limit, perSecond = 100, 50
 	asks := int(min(long(t, 59*time.Second), 59*time.Second).Seconds() * perSecond)
 	c := startChain(t, fleet.Config{Edges: 1, Controls: 2, ControlEnv: []string{"RATE_LIMIT_DEFAULT=" + strconv.Itoa(limit)}}, 0)
-	c.api.Must("POST", "/api/users", map[string]any{"email": "caller@example.com", "name": "Caller", "password": "password-of-caller",
-		"role": "USER"}, 201, nil)
+	c.api.User("caller@example.com", "password-of-caller")
 	caller := c.Controls[0].LoginAs(t, "caller@example.com", "password-of-caller")
 
 	var mu sync.Mutex
 	var left []int // X-RateLimit-Remaining of the accepted requests
 	refused := 0
 	ask := func(i int) {
-		status, header, err := caller.At(c.Controls[i%2]).Call("GET", "/api/urls", nil, nil)
+		var meta client.Meta
+		_, err := caller.At(c.Controls[i%2]).Links.List(t.Context(), client.ListLinksParams{}, client.Into(&meta))
+		status, header := meta.Status, meta.Header
 		mu.Lock()
 		defer mu.Unlock()
 		remaining, bad := strconv.Atoi(header.Get("X-RateLimit-Remaining"))

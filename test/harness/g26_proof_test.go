@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/hooksink"
@@ -26,25 +27,24 @@ func TestG26_secrets_are_nowhere_in_clear(t *testing.T) {
 	sink := hooksink.New(canary("hook"), nil)
 	server := httptest.NewServer(sink)
 	defer server.Close()
-	c.api.Must("POST", "/api/webhooks", map[string]any{"name": "h", "url": server.URL, "secret": canary("hook"),
-		"events":  []string{"url.created", "url.clicked"},
-		"headers": map[string]string{"X-Token": canary("header")}}, 201, nil)
-	l := c.api.Create("https://example.com/", map[string]any{"password": canary("link"), "customSlug": "locked"})
-	c.api.Must("PATCH", "/api/urls/"+l.ID, map[string]any{"password": canary("link2")}, 200, nil)
-	c.api.Must("POST", "/api/users", map[string]any{"email": "someone@example.com", "name": "Someone", "password": canary("user"),
-		"role": "USER"}, 201, nil)
-	c.api.Must("POST", "/api/admin/oidc-providers",
-		map[string]any{"slug": "idp", "name": "IdP", "discoveryUrl": "https://idp.example.com/.well-known/openid-configuration",
-			"clientId":     "x",
-			"clientSecret": canary("oidc"), "scopes": "openid email"}, 201, nil)
-	var key struct{ Key string }
-	c.api.Must("POST", "/api/api-keys", map[string]any{"name": "k"}, 201, &key)
-	var totp struct{ Secret string }
-	c.api.Must("POST", "/api/auth/2fa/setup", nil, 201, &totp)
+	ctx, set := t.Context(), client.Set[string]
+	_, err := c.api.Webhooks.Create(ctx, client.CreateWebhook{Name: "h", URL: server.URL, Secret: set(canary("hook")),
+		Events:  []client.Event{client.EventURLCreated, client.EventURLClicked},
+		Headers: client.Set(map[string]string{"X-Token": canary("header")})})
+	testkit.Must(t, err)
+	l := c.api.Create(client.CreateLink{OriginalURL: "https://example.com/", Password: set(canary("link")), CustomSlug: set("locked")})
+	c.api.Change(l.ID, client.UpdateLink{Password: set(canary("link2"))})
+	c.api.User("someone@example.com", canary("user"))
+	_, err = c.api.IdentityProviders.Create(ctx, client.CreateOIDCProvider{Slug: "idp", Name: "IdP", ClientID: "x",
+		DiscoveryURL: "https://idp.example.com/.well-known/openid-configuration", ClientSecret: canary("oidc"), Scopes: set("openid email")})
+	testkit.Must(t, err)
+	key := c.api.Key()
+	totp, err := c.api.Account.SetUp2FA(ctx, client.SetUpTOTP{})
+	testkit.Must(t, err)
 	// Wrong and right attempts, so that a program that logs its input would log the secret.
 	for _, password := range []string{canary("user"), canary("wrong")} {
 		// the status does not matter
-		_, _, _ = c.api.Call("POST", "/api/auth/login", map[string]any{"email": "someone@example.com", "password": password}, nil)
+		_, _ = c.api.Account.Login(ctx, client.SignIn{Email: "someone@example.com", Password: password})
 	}
 	e := c.Edges[0]
 	answers(t, e, "locked", http.StatusOK, "")

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	shortline "github.com/shortline/shortline/client"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/plane"
 )
@@ -22,13 +24,14 @@ func TestG29_herd_after_a_restart(t *testing.T) {
 	herd, many := count(t, 200), links(t, 930_000)
 	c := startChain(t, fleet.Config{Edges: 1, Controls: 1}, 0)
 	for at := 0; at < many; at += 1000 {
-		var urls []map[string]any
+		var urls []shortline.CreateManyLink
 		for range min(many-at, 1000) {
 			// Compresses to about sixty bytes, like a URL with a session and a signature.
-			urls = append(urls, map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%016x%016x%016x%016x%016x", rand.Uint64(),
-				rand.Uint64(), rand.Uint64(), rand.Uint64(), rand.Uint64())})
+			urls = append(urls, shortline.CreateManyLink{OriginalURL: shortline.Set(fmt.Sprintf(
+				"https://example.com/%016x%016x%016x%016x%016x", rand.Uint64(), rand.Uint64(), rand.Uint64(), rand.Uint64(), rand.Uint64()))})
 		}
-		c.api.Must("POST", "/api/urls/bulk", map[string]any{"urls": urls}, 201, nil)
+		_, err := c.api.Links.CreateMany(t.Context(), shortline.CreateManyLinks{URLs: urls})
+		testkit.Must(t, err)
 	}
 	control := c.Controls[0]
 	reaches(t, "the edge has all links", many, func() int { return int(c.Edges[0].Metric("shortline_edge_links")) })

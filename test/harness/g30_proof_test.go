@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
@@ -94,20 +95,19 @@ type lateLink struct {
 
 func lateLinks(api *fleet.API) (list []lateLink) {
 	const to = "https://example.com/late"
-	add := func(what string, fields map[string]any, status int, location string) string {
-		l := api.Create(to, fields)
+	add := func(what string, body client.CreateLink, status int, location string) string {
+		body.OriginalURL = to
+		l := api.Create(body)
 		list = append(list, lateLink{what, l.Slug, status, location})
 		return l.ID
 	}
-	add("redirectCode", map[string]any{"redirectCode": 307}, 307, to)
-	add("startsAt", map[string]any{"startsAt": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)}, 404, "")
-	add("maxClicks", map[string]any{"maxClicks": 1_000_000, "expiredUrl": to + "/over"}, 302, to)
-	add("fields that edges do not need", map[string]any{"tags": []string{"late"}, "notes": "late", "externalId": "late"}, 302, to)
-	id := add("a rule on percentage", nil, 302, to+"/ruled")
-	api.Must("POST", "/api/urls/"+id+"/routing-rules", map[string]any{"name": "everybody", "targetUrl": to + "/ruled", "priority": 1,
-		"conditions": map[string]any{"operator": "AND",
-			"conditions": []any{map[string]any{"type": "percentage", "operator": "less_than", "value": 100}}}}, 201, nil)
-	api.Must("PATCH", "/api/urls/"+id+"/routing-rules/settings", map[string]any{"isSmartRouting": true}, 200, nil)
+	add("redirectCode", client.CreateLink{RedirectCode: client.Set(307)}, 307, to)
+	add("startsAt", client.CreateLink{StartsAt: client.Set(time.Now().Add(time.Hour))}, 404, "")
+	add("maxClicks", client.CreateLink{MaxClicks: client.Set(1_000_000), ExpiredURL: client.Set(to + "/over")}, 302, to)
+	add("fields that edges do not need", client.CreateLink{Tags: client.Set([]string{"late"}), Notes: client.Set("late"),
+		ExternalID: client.Set("late")}, 302, to)
+	id := add("a rule on percentage", client.CreateLink{}, 302, to+"/ruled")
+	api.Rule(id, client.CreateRule{Name: "everybody", TargetURL: to + "/ruled", Conditions: client.And(client.Percentage(100))})
 	return list
 }
 
@@ -142,17 +142,14 @@ func TestG30_two_releases(t *testing.T) {
 		t.Helper()
 		step++
 		api := c.api.At(at)
-		a := api.Create(fmt.Sprintf("https://example.com/step/%d", step), nil)
+		a := api.Create(client.CreateLink{OriginalURL: fmt.Sprintf("https://example.com/step/%d", step)})
 		want[a.Slug] = fmt.Sprintf("https://example.com/step/%d", step)
 		b := c.links[step]
 		want[b.Slug] = fmt.Sprintf("https://example.com/changed/%d", step)
-		api.Must("PATCH", "/api/urls/"+b.ID, map[string]any{"originalUrl": want[b.Slug]}, 200, nil)
-		ruled := api.Create("https://example.com/else", nil)
-		api.Must("POST", "/api/urls/"+ruled.ID+"/routing-rules", map[string]any{
-			"name": "everybody", "targetUrl": fmt.Sprintf("https://example.com/ruled/%d", step), "priority": 1,
-			"conditions": everybody,
-		}, 201, nil)
-		api.Must("PATCH", "/api/urls/"+ruled.ID+"/routing-rules/settings", map[string]any{"isSmartRouting": true}, 200, nil)
+		api.Change(b.ID, client.UpdateLink{OriginalURL: client.Set(want[b.Slug])})
+		ruled := api.Create(client.CreateLink{OriginalURL: "https://example.com/else"})
+		api.Rule(ruled.ID, client.CreateRule{Name: "everybody", TargetURL: fmt.Sprintf("https://example.com/ruled/%d", step),
+			Conditions: everybody})
 		want[ruled.Slug] = fmt.Sprintf("https://example.com/ruled/%d", step)
 		agree(when)
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
@@ -27,7 +28,7 @@ func TestG33_H1_slow_requests(t *testing.T) {
 	unlimited := []string{"RATE_LIMIT_DEFAULT=0", "LOG_LEVEL=warn"}
 	t.Run("standalone", func(t *testing.T) {
 		n := fleet.StartAlone(t, unlimited...)
-		slug := n.Login(t).Create("https://example.com/", nil).Slug
+		slug := n.Login(t).Create(shortline.CreateLink{OriginalURL: "https://example.com/"}).Slug
 		slowly(t, n, []*fleet.Node{n}, slug)
 	})
 	t.Run("fleet", func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
@@ -21,9 +22,10 @@ func TestG36_edges_share_the_limits_of_links(t *testing.T) {
 	const edges, rate = 3, 5000
 	limit := int64(long(t, 15*time.Second).Seconds() * rate) // half of the visits in each run
 	c := startChain(t, fleet.Config{Edges: edges, Controls: 2, Spread: true}, 0)
-	links := map[string]fleet.Link{}
+	links := map[string]client.Link{}
 	for _, name := range []string{"steady", "killed", "cut"} {
-		links[name] = c.api.Create("https://example.com/"+name, map[string]any{"customSlug": "limit-" + name, "maxClicks": limit})
+		links[name] = c.api.Create(client.CreateLink{OriginalURL: "https://example.com/" + name, CustomSlug: client.Set("limit-" + name),
+			MaxClicks: client.Set(int(limit))})
 	}
 	for _, e := range c.Edges {
 		testkit.Eventually(t, e.Name+" has the links and contact", func() bool {
@@ -84,9 +86,9 @@ func TestG36_edges_share_the_limits_of_links(t *testing.T) {
 			n := total(name)
 			return n >= acked && n <= acked+broken
 		})
-		var now struct{ Status string }
-		c.api.Must("GET", "/api/urls/"+links[name].ID, nil, 200, &now)
-		if now.Status != "EXHAUSTED" {
+		now, err := c.api.Links.Get(t.Context(), links[name].ID)
+		testkit.Must(t, err)
+		if now.Status != client.LinkStatusExhausted {
 			t.Errorf("%s: the status is %s", name, now.Status)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/acmetest"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/faultproxy"
@@ -50,14 +51,12 @@ func startIssuance(t *testing.T) *issuance {
 func (s *issuance) add() {
 	s.t.Helper()
 	name := fmt.Sprintf("d%d.acme.test", len(s.domains)+1)
-	var d struct {
-		ID, Status string
-		Records    []struct{ Name, Type, Value string }
-	}
-	s.api.Must("POST", "/api/domains", map[string]any{"hostname": name}, 201, &d)
+	d, err := s.api.Domains.Create(s.t.Context(), client.CreateDomain{Hostname: name})
+	testkit.Must(s.t, err)
 	s.ca.SetTXT(d.Records[0].Name, d.Records[0].Value)
-	s.api.Must("POST", "/api/domains/"+d.ID+"/verify", nil, 200, &d)
-	if d.Status != "ACTIVE" {
+	d, err = s.api.Domains.Verify(s.t.Context(), d.ID)
+	testkit.Must(s.t, err)
+	if d.Status != client.DomainStatusActive {
 		s.t.Fatalf("%s is %s", name, d.Status)
 	}
 	s.domains = append(s.domains, name)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
@@ -28,8 +29,6 @@ type shops struct {
 	failed int // requests without an answer, and those with 503
 	other  map[string]int
 }
-
-type sale map[string]any
 
 // visit follows a link, and returns the click id that the shop received; "" if there was no answer.
 func (s *shops) visit() string {
@@ -56,16 +55,10 @@ func (s *shops) note(problem string) {
 }
 
 // report sends sales until a control plane has accepted all of them. It sends every tenth request twice.
-func (s *shops) report(sales []sale) {
+func (s *shops) report(sales []client.ConversionItem) {
 	for {
-		var out struct {
-			Results []struct {
-				Index   int
-				Verdict string
-			}
-		}
 		node := s.Controls[rand.IntN(len(s.Controls))]
-		_, _, err := s.api.At(node).Call("POST", "/api/conversions", sales, &out)
+		out, err := s.api.At(node).Conversions.Send(s.t.Context(), client.ConversionItems{Items: sales})
 		s.mu.Lock()
 		s.tries++
 		if err != nil || len(out.Results) != len(sales) {
@@ -76,10 +69,11 @@ func (s *shops) report(sales []sale) {
 		}
 		for _, r := range out.Results {
 			switch r.Verdict {
-			case "accepted", "duplicate":
-				s.ledger[sales[r.Index]["externalId"].(string)] = true
+			case client.ConversionVerdictAccepted, client.ConversionVerdictDuplicate:
+				id, _ := sales[r.Index].ExternalID.Get() // all have one
+				s.ledger[id] = true
 			default:
-				s.other[r.Verdict]++
+				s.other[string(r.Verdict)]++
 			}
 		}
 		s.mu.Unlock()
@@ -95,7 +89,7 @@ func (s *shops) open(ctx context.Context, n int) *sync.WaitGroup {
 	for shop := range n {
 		work.Go(func() {
 			for order := 0; ctx.Err() == nil; {
-				var sales []sale
+				var sales []client.ConversionItem
 				for range 1 + rand.IntN(8) {
 					id := s.visit()
 					if id == "" {
@@ -106,8 +100,9 @@ func (s *shops) open(ctx context.Context, n int) *sync.WaitGroup {
 					s.mu.Unlock()
 					for range 1 + rand.IntN(2) {
 						order++
-						sales = append(sales, sale{"clickId": id, "name": "purchase", "value": order, "currency": "EUR",
-							"externalId": fmt.Sprintf("%d-%d", shop, order), "repeatable": true})
+						sales = append(sales, client.ConversionItem{ClickID: id, Name: "purchase", Value: client.Set(float64(order)),
+							Currency: client.Set("EUR"), ExternalID: client.Set(fmt.Sprintf("%d-%d", shop, order)),
+							Repeatable: client.Set(true)})
 					}
 				}
 				if len(sales) > 0 {
@@ -127,7 +122,7 @@ func TestG39_conversions_through_every_fault(t *testing.T) {
 	n := count(t, testkit.Size(4, 50))
 	c := startChain(t, fleet.Config{Edges: 2, Controls: 2, Ingesters: 1}, 10)
 	for _, l := range c.links {
-		c.api.Must("PUT", "/api/urls/"+l.ID, map[string]any{"trackConversions": true}, 200, nil)
+		c.api.Change(l.ID, client.UpdateLink{TrackConversions: client.Set(true)})
 	}
 	s := &shops{chain: c, ledger: map[string]bool{}, other: map[string]int{}}
 	for _, e := range c.Edges {

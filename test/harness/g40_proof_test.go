@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/testing/shoptest"
 	"github.com/shortline/shortline/shared/testing/testkit"
@@ -27,30 +28,27 @@ func TestG40_a_shop_through_kills(t *testing.T) {
 	visitors, kills := number(t, "VISITORS", 100_000), count(t, 50)
 	c := startChain(t, fleet.Config{Edges: 2, Controls: 2, Ingesters: 1, Spread: true, EdgeEnv: []string{"TRUSTED_PROXIES=127.0.0.0/8"},
 		ControlEnv: []string{"WEBHOOK_ALLOW_PRIVATE=true", "EXPERIMENT_EVERY=1s"}}, 0)
-	link := c.api.Create("https://shop.example.com/", map[string]any{"trackConversions": true})
+	link := c.api.Create(client.CreateLink{OriginalURL: "https://shop.example.com/", TrackConversions: client.Set(true)})
 	pages := map[string]string{} // by the id of the variant
 	for _, page := range []string{"/plain", "/photo", "/video"} {
-		var v struct{ ID string }
-		c.api.Must("POST", "/api/urls/"+link.ID+"/variants",
-			map[string]any{"name": page[1:], "weight": 10, "targetUrl": "https://shop.example.com" + page}, 201, &v)
+		v, err := c.api.Variants.Create(t.Context(), link.ID, client.CreateVariant{Name: page[1:], Weight: client.Set(10),
+			TargetURL: "https://shop.example.com" + page})
+		testkit.Must(t, err)
 		pages[v.ID] = page
 	}
 	testkit.Eventually(t, "the control plane reaches the click store, and starts the experiment", func() bool {
-		status, _, err := c.api.Call("PUT", "/api/urls/"+link.ID+"/experiment", map[string]any{"goal": "purchase", "onWinner": "promote"},
-			nil)
-		if status == 503 { // it starts before it has reached the click store
+		_, err := c.api.Experiments.Put(t.Context(), link.ID, client.PutExperiment{Goal: client.Set("purchase"),
+			OnWinner: client.Set(client.OnWinnerPromote)})
+		if client.HasStatus(err, http.StatusServiceUnavailable) { // it starts before it has reached the click store
 			return false
 		}
-		if err != nil || status != 200 {
-			t.Fatalf("the experiment did not start: %d, %v", status, err)
-		}
+		testkit.Must(t, err)
 		return true
 	})
 	sink := hooksink.New("the-secret-of-the-hook", nil)
 	receiver := httptest.NewServer(sink)
 	t.Cleanup(receiver.Close)
-	c.api.Must("POST", "/api/webhooks", map[string]any{"name": "decisions", "url": receiver.URL, "secret": "the-secret-of-the-hook",
-		"events": []string{"experiment.decided"}}, 201, nil)
+	c.api.Webhook(receiver.URL, "the-secret-of-the-hook", client.EventExperimentDecided)
 	rates := map[string]float64{"/plain": 0.05, "/photo": 0.05, "/video": 0.10}
 	cfg := c.shop(shoptest.Config{Rates: rates, Visitors: visitors, Seed: 17, Workers: 8})
 	for _, e := range c.Edges {
@@ -102,9 +100,7 @@ func TestG40_a_shop_through_kills(t *testing.T) {
 // shop completes the settings of a shop that sells at shop.example.com, and lets its server and its pages report conversions.
 func (c *chain) shop(cfg shoptest.Config) shoptest.Config {
 	c.t.Helper()
-	var key struct{ Key string }
-	c.api.Must("POST", "/api/api-keys", map[string]any{"name": "shop", "scopes": []string{"conversions:write"}}, 201, &key)
-	cfg.Host, cfg.Key, cfg.Publishable, cfg.Origin, cfg.Goal = "sho.rt", key.Key, c.allowConversions(""), shopOrigin, "purchase"
+	cfg.Host, cfg.Key, cfg.Publishable, cfg.Origin, cfg.Goal = "sho.rt", c.api.Key(client.ScopeConversionsWrite).Key, c.allowConversions(""), shopOrigin, "purchase"
 	return cfg
 }
 
@@ -123,17 +119,17 @@ func visitHost(e *fleet.Node, host, slug string) (status int, location string) {
 }
 
 // promoted waits until the experiment of a link has promoted a page and has announced it in one delivery.
-func (c *chain) promoted(link fleet.Link, pages map[string]string, page string, sink *hooksink.Sink) {
+func (c *chain) promoted(link client.Link, pages map[string]string, page string, sink *hooksink.Sink) {
 	c.t.Helper()
-	var report struct {
-		Decision struct{ Status, VariantID, Reason string }
-	}
+	var decision client.ExperimentDecision
 	testkit.Eventually(c.t, "the experiment is decided", func() bool {
-		c.api.Must("GET", "/api/urls/"+link.ID+"/experiment", nil, 200, &report)
-		return report.Decision.Status == "WINNER"
+		report, err := c.api.Experiments.Get(c.t.Context(), link.ID, client.GetExperimentParams{})
+		testkit.Must(c.t, err)
+		decision = report.Decision
+		return decision.Status == client.ExperimentDecisionStatusWinner
 	})
-	if pages[report.Decision.VariantID] != page {
-		c.t.Errorf("the winner is %s: %s", pages[report.Decision.VariantID], report.Decision.Reason)
+	if pages[*decision.VariantID] != page {
+		c.t.Errorf("the winner is %s: %s", pages[*decision.VariantID], decision.Reason)
 	}
 	testkit.Eventually(c.t, "the webhook arrives", func() bool { return len(sink.Came()) > 0 })
 	deliveries := map[string]bool{}

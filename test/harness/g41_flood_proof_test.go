@@ -58,6 +58,9 @@ var (
 				`"value":1.5,"currency":"EUR","externalId":"0123456789","repeatable":true},`, 99) + `{}]`
 )
 
+// sale is the JSON of a conversion.
+type sale map[string]any
+
 // valid returns conversions of known clicks. Each is new.
 func (f *deluge) valid(n, items int, once string) (list []sale) {
 	for i := range items {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/faultproxy"
 	"github.com/shortline/shortline/test/harness/fleet"
@@ -44,7 +45,7 @@ func TestG41_a_flood_of_conversions(t *testing.T) {
 	key, began := c.allowConversions(""), time.Now()
 	var ids []string
 	for _, l := range c.links[:2] {
-		c.api.Must("PUT", "/api/urls/"+l.ID, map[string]any{"trackConversions": true}, 200, nil)
+		c.api.Change(l.ID, client.UpdateLink{TrackConversions: client.Set(true)})
 		ids = append(ids, clickIDs(t, c.Edges[0], l.Slug, 50)...)
 	}
 	var floods []*deluge
@@ -105,16 +106,16 @@ func (c *chain) redirects(crowd *crowd, name string, f *deluge, lasting time.Dur
 // allowConversions allows browsers to send conversions from shop.example.com, and returns a new publishable key that edges know.
 func (c *chain) allowConversions(old string) string {
 	c.t.Helper()
-	var settings struct{ PublishableKey string }
-	if old == "" {
-		c.api.Must("PUT", "/api/conversions/settings", map[string]any{"hosts": []string{"shop.example.com"}}, 200, &settings)
-	} else {
-		c.api.Must("POST", "/api/conversions/settings/rotate-key", nil, 200, &settings)
+	ctx, conversions := c.t.Context(), c.api.Conversions
+	settings, err := conversions.PutSettings(ctx, client.PutConversionSettings{Hosts: client.Set([]string{"shop.example.com"})})
+	if err == nil && old != "" {
+		settings, err = conversions.RotateKey(ctx)
 	}
-	if settings.PublishableKey == old {
+	testkit.Must(c.t, err)
+	if *settings.PublishableKey == old {
 		c.t.Fatal("no new key")
 	}
-	return settings.PublishableKey
+	return *settings.PublishableKey
 }
 
 // clickIDs visits a link until it has n click ids.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
@@ -32,8 +33,8 @@ func TestG42_at_rest(t *testing.T) {
 	}
 	c := startChain(t, fleet.Config{Controls: 1, Ingesters: 1}, 1)
 	testkit.Eventually(t, "the click store has its tables", func() bool {
-		status, _, err := c.api.Call("GET", "/api/analytics/overview", nil, nil)
-		return err == nil && status == 200
+		_, err := c.api.Reports.Overview(t.Context(), client.FullReportParams{})
+		return err == nil
 	})
 	nodes := []*fleet.Node{c.Controls[0], c.Ingesters[0]}
 	for _, n := range nodes {
@@ -145,27 +146,36 @@ func (c *chain) fill(many, each int) (heavy int) {
 func (c *chain) timeReports(heavy, each int) {
 	c.t.Helper()
 	now := time.Now().UTC()
-	days := "?startDate=" + now.AddDate(0, 0, -30).Format(time.DateOnly) + "&endDate=" + now.AddDate(0, 0, 1).Format(time.DateOnly)
+	days := client.FullReportParams{StartDate: now.AddDate(0, 0, -30).Format(time.DateOnly),
+		EndDate: now.AddDate(0, 0, 1).Format(time.DateOnly)}
 	for _, q := range []struct {
-		name, team, path string
+		name, team, link string // no link: the workspace
 		atLeast          int
 	}{
-		{"the link with a tenth of all clicks", "team-1", "/api/analytics/urls/bulk-1", heavy},
-		{"another link", "team-2", "/api/analytics/urls/bulk-2", each},
-		{"a workspace", "team-2", "/api/analytics/overview", each},
-		{"the workspace with the largest link", "team-1", "/api/analytics/overview", heavy},
+		{"the link with a tenth of all clicks", "team-1", "bulk-1", heavy},
+		{"another link", "team-2", "bulk-2", each},
+		{"a workspace", "team-2", "", each},
+		{"the workspace with the largest link", "team-1", "", heavy},
 	} {
 		var took []time.Duration
-		var out struct{ TotalClicks int }
+		total, reports := 0, c.api.In(q.team).Reports
 		for range 5 {
 			fleet.Hold(2500 * time.Millisecond) // reports are cached for two seconds
 			began := time.Now()
-			c.api.With("X-Workspace", q.team).Must("GET", q.path+days, nil, 200, &out)
+			if q.link == "" {
+				report, err := reports.Overview(c.t.Context(), days)
+				testkit.Must(c.t, err)
+				total = report.TotalClicks
+			} else {
+				report, err := reports.Link(c.t.Context(), q.link, days)
+				testkit.Must(c.t, err)
+				total = report.TotalClicks
+			}
 			took = append(took, time.Since(began).Round(time.Millisecond))
 		}
-		c.t.Logf("report of %s, %d clicks: %v", q.name, out.TotalClicks, took)
-		if out.TotalClicks < q.atLeast {
-			c.t.Errorf("the report of %s has %d clicks, want at least %d", q.name, out.TotalClicks, q.atLeast)
+		c.t.Logf("report of %s, %d clicks: %v", q.name, total, took)
+		if total < q.atLeast {
+			c.t.Errorf("the report of %s has %d clicks, want at least %d", q.name, total, q.atLeast)
 		}
 	}
 }

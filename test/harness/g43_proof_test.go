@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
@@ -16,24 +17,17 @@ import (
 	"github.com/shortline/shortline/test/harness/truth"
 )
 
-// reach is how far the clicks of a region reach, as GET /api/edges says.
-type reach struct {
-	Region        string
-	CompleteUntil *time.Time
-	LagSeconds    float64
-	SilentEdges   int
-}
-
-func (c *chain) reaches(region string) reach {
+// reaches returns how far the clicks of a region reach.
+func (c *chain) reaches(region string) client.RegionReach {
 	c.t.Helper()
-	var list struct{ Regions []reach }
-	c.api.Must("GET", "/api/edges", nil, 200, &list)
+	list, err := c.api.Edges.List(c.t.Context())
+	testkit.Must(c.t, err)
 	for _, r := range list.Regions {
 		if r.Region == region {
 			return r
 		}
 	}
-	return reach{}
+	return client.RegionReach{}
 }
 
 // TestG43 runs a region, with a broker and an edge of its own, behind a slow and lossy link, and cuts the link for DUR while

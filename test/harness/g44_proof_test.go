@@ -3,6 +3,7 @@
 package harness_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"os/exec"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
@@ -24,8 +26,8 @@ func TestG44_a_workspace_moves(t *testing.T) {
 	c := startChain(t, fleet.Config{Edges: 2, Controls: 1, Ingesters: 1, Shards: []string{"b"}, EdgeEnv: []string{"SHIP_DELAY=100ms"}}, 5)
 	b := c.Shards[0]
 	c.open("b")
-	var list struct{ Data []struct{ Slug string } }
-	c.api.Must("GET", "/api/workspaces", nil, 200, &list)
+	list, err := c.api.Workspaces.List(t.Context(), client.SearchParams{})
+	testkit.Must(t, err)
 	if len(list.Data) != 1 {
 		t.Fatalf("workspaces: %v", list)
 	}
@@ -119,13 +121,14 @@ func (c *chain) neverLess(f func()) (asked, refused int) {
 			if !fleet.HoldUnless(stop, 50*time.Millisecond) {
 				return
 			}
-			clicks, status, err := c.api.ReportStatus(c.links[i].ID)
+			clicks, err := c.api.Report(c.links[i].ID)
 			asked++
+			var answered *client.APIError
 			switch {
-			case status == 503 || status == 0: // 0: the control plane did not answer
+			case err != nil && (!errors.As(err, &answered) || answered.Status == 503): // the control plane did not answer, or was busy
 				refused++
-			case status != 200:
-				c.t.Errorf("a report: status %d, %v", status, err)
+			case err != nil:
+				c.t.Errorf("a report: %v", err)
 			case clicks < most[i]:
 				c.t.Errorf("%s a report has %d clicks of %s, and had %d before", time.Now().Format("15:04:05.000"), clicks,
 					c.slugs[i], most[i])

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/shoptest"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/faultproxy"
@@ -84,7 +85,7 @@ func (m *mirrored) fresh(since time.Time) time.Duration {
 func (m *mirrored) shop(visitors int) *shoptest.Shop {
 	m.t.Helper()
 	const page = "https://shop.example.com/page"
-	link := m.api.Create(page, map[string]any{"trackConversions": true})
+	link := m.api.Create(client.CreateLink{OriginalURL: page, TrackConversions: client.Set(true)})
 	m.links = append(m.links, link)
 	rates := map[string]float64{"/page": 0.2}
 	cfg := m.chain.shop(shoptest.Config{API: []string{m.api.URL()}, Rates: rates, Visitors: visitors, Seed: 45, Workers: 1})

@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/klauspost/compress v1.20.3
+	github.com/shortline/shortline/client v0.0.0
 	github.com/shortline/shortline/shared v0.0.0
 	github.com/twmb/franz-go v1.22.2
 	github.com/twmb/franz-go/pkg/kadm v1.18.0
@@ -19,5 +20,7 @@ require (
 	golang.org/x/net v0.61.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 )
+
+replace github.com/shortline/shortline/client => ../../client
 
 replace github.com/shortline/shortline/shared => ../../shared

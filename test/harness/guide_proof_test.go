@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
@@ -170,16 +171,16 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 		return err == nil && res.StatusCode == 200
 	})
 	api := n.Login(t)
-	link := api.Create("https://example.com/", nil)
+	link := api.Create(client.CreateLink{OriginalURL: "https://example.com/"})
 	if res, err := get(base + "/" + link.Slug); err != nil || res.StatusCode != 302 ||
 		res.Header.Get("Location") != "https://example.com/" {
 		t.Fatalf("redirect through the proxy: %v, %v", res, err)
 	}
 	testkit.Eventually(t, "the click has the visitor's address", func() bool {
-		var recent struct{ Clicks []struct{ IP string } }
-		api.Must("GET", "/api/analytics/urls/"+link.ID+"/recent-clicks", nil, 200, &recent)
-		if len(recent.Clicks) == 1 && recent.Clicks[0].IP != "127.0.0.9" {
-			t.Fatalf("the click has the address %s", recent.Clicks[0].IP)
+		recent, err := api.Reports.RecentClicks(t.Context(), link.ID, client.ClicksParams{})
+		testkit.Must(t, err)
+		if len(recent.Clicks) == 1 && *recent.Clicks[0].IP != "127.0.0.9" {
+			t.Fatalf("the click has the address %s", *recent.Clicks[0].IP)
 		}
 		return len(recent.Clicks) == 1
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
@@ -24,26 +25,39 @@ func trash(c *chain) {
 		}
 		testkit.Within(t, time.Second, began, what+" at the last edge")
 	}
+	create := func(to, slug string) (id string) {
+		t.Helper()
+		return api.Create(client.CreateLink{OriginalURL: to, CustomSlug: client.Set(slug)}).ID
+	}
+	remove := func(id string) {
+		t.Helper()
+		testkit.Must(t, api.Links.Delete(t.Context(), id, client.DeleteLinkParams{}))
+	}
+	restore := func(id string, body client.RestoreLink) {
+		t.Helper()
+		_, err := api.Links.Restore(t.Context(), id, body)
+		testkit.Must(t, err)
+	}
 	const first, second = "https://example.com/first", "https://example.com/second"
 	for i := range count(t, testkit.Size(1, 100)) {
 		slug := fmt.Sprintf("trash-%d", i)
-		path := "/api/urls/" + api.Create(first, map[string]any{"customSlug": slug}).ID
+		id := create(first, slug)
 		served("a new link", slug, http.StatusFound, first)
-		api.Must("DELETE", path, nil, 204, nil)
+		remove(id)
 		served("a deletion", slug, http.StatusNotFound, "")
-		api.Must("POST", path+"/restore", map[string]any{}, 200, nil)
+		restore(id, client.RestoreLink{})
 		served("a link that came back", slug, http.StatusFound, first)
-		api.Must("DELETE", path, nil, 204, nil) // no pause before the next use of the slug
-		api.Create(second, map[string]any{"customSlug": slug})
+		remove(id) // no pause before the next use of the slug
+		create(second, slug)
 		served("the next link with a slug", slug, http.StatusFound, second)
-		api.Must("POST", path+"/restore", map[string]any{"slug": slug + "-again"}, 200, nil)
+		restore(id, client.RestoreLink{Slug: client.Set(slug + "-again")})
 		served("a link that came back with another slug", slug+"-again", http.StatusFound, first)
 		served("the link that has its slug", slug, http.StatusFound, second)
 	}
 
 	// An edge that is down during a deletion must not serve the link from its disk when it is back.
 	away := c.Edges[1]
-	lost, kept := api.Create(first, map[string]any{"customSlug": "lost"}), api.Create(first, map[string]any{"customSlug": "kept"})
+	lost, kept := create(first, "lost"), create(first, "kept")
 	served("a new link", "lost", http.StatusFound, first)
 	served("a new link", "kept", http.StatusFound, first)
 	testkit.Eventually(t, away.Name+" has both links on its disk", func() bool { // it serves them before
@@ -53,9 +67,9 @@ func trash(c *chain) {
 		return err1 == nil && err2 == nil && strings.Contains(all, "lost") && strings.Contains(all, "kept")
 	})
 	away.Kill()
-	api.Must("DELETE", "/api/urls/"+lost.ID, nil, 204, nil)
-	api.Must("DELETE", "/api/urls/"+kept.ID, nil, 204, nil)
-	api.Must("POST", "/api/urls/"+kept.ID+"/restore", map[string]any{}, 200, nil)
+	remove(lost)
+	remove(kept)
+	restore(kept, client.RestoreLink{})
 	away.Start()
 	served("a deletion during which an edge was down", "lost", http.StatusNotFound, "")
 	served("a return during which an edge was down", "kept", http.StatusFound, first)
@@ -75,49 +89,50 @@ func preferWait(c *chain) {
 		}
 	}
 	// create makes links until the answer has the wanted number of edges. A busy machine can take longer than the preference allows.
-	create := func(wait, edges string) (slug, path string) {
+	var meta client.Meta
+	create := func(wait int, edges string) (slug, id string) {
 		t.Helper()
 		testkit.Eventually(t, "an answer has the edges "+edges, func() bool {
 			n++
 			slug = fmt.Sprintf("wait-%d", n)
-			var l fleet.Link
-			h := api.With("Prefer", "wait="+wait).Must("POST", "/api/urls", map[string]any{"originalUrl": a, "customSlug": slug}, 201, &l)
-			if applied := h.Get("Preference-Applied"); applied != "wait="+wait {
-				t.Errorf("the preference wait=%s was applied as %q", wait, applied)
+			l, err := api.Links.Create(t.Context(), client.CreateLink{OriginalURL: a, CustomSlug: client.Set(slug)},
+				client.WaitForEdges(wait), client.Into(&meta))
+			testkit.Must(t, err)
+			if applied := meta.Header.Get("Preference-Applied"); applied != fmt.Sprintf("wait=%d", wait) {
+				t.Errorf("the preference wait=%d was applied as %q", wait, applied)
 			}
-			path = "/api/urls/" + l.ID
-			return h.Get("X-Edges") == edges
+			id = l.ID
+			return meta.Header.Get("X-Edges") == edges
 		})
-		return slug, path
+		return slug, id
 	}
-	create("10", "3/3") // all edges are known
+	create(10, "3/3") // all edges are known
 	for range count(t, testkit.Size(1, 200)) {
 		before := n
-		slug, path := create("10", "3/3")
+		slug, id := create(10, "3/3")
 		serve(c.Edges, slug, http.StatusFound, a)
 		tries := n - before
-		for _, step := range []struct {
-			method   string
-			body     any
-			status   int
-			then     int
-			location string
-		}{{"PATCH", map[string]any{"originalUrl": b}, 200, http.StatusFound, b}, {"DELETE", nil, 204, http.StatusNotFound, ""}} {
-			if h := api.With("Prefer", "wait=10").Must(step.method, path, step.body, step.status, nil); h.Get("X-Edges") == "3/3" {
-				serve(c.Edges, slug, step.then, step.location)
+		waited := func(err error, then int, location string) {
+			testkit.Must(t, err)
+			if meta.Header.Get("X-Edges") == "3/3" {
+				serve(c.Edges, slug, then, location)
 			} else {
 				tries++
 			}
 		}
+		_, err := api.Links.Update(t.Context(), id, client.UpdateLink{OriginalURL: client.Set(b)}, client.WaitForEdges(10), client.Into(&meta))
+		waited(err, http.StatusFound, b)
+		waited(api.Links.Delete(t.Context(), id, client.DeleteLinkParams{}, client.WaitForEdges(10), client.Into(&meta)),
+			http.StatusNotFound, "")
 		if late := testkit.Size(0, tries-1); late > 0 {
 			t.Errorf("%d changes of %s were not at all edges within ten seconds", late, slug)
 		}
 	}
 	hangs := c.Edges[1]
 	hangs.Pause()
-	slug, _ := create("1", "2/3") // the edge counts as connected for a while
+	slug, _ := create(1, "2/3") // the edge counts as connected for a while
 	serve([]*fleet.Node{c.Edges[0], c.Edges[2]}, slug, http.StatusFound, a)
 	hangs.Resume()
-	slug, _ = create("10", "3/3")
+	slug, _ = create(10, "3/3")
 	serve(c.Edges, slug, http.StatusFound, a)
 }

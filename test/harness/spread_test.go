@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
@@ -55,10 +56,11 @@ func (c *chain) open(shard string) {
 // workspace makes a workspace, which the shard with the fewest gets. It returns an API for it, and its slug.
 func (c *chain) workspace() (*fleet.API, string) {
 	c.t.Helper()
-	var w struct{ ID, Slug string }
-	c.api.Must("POST", "/api/workspaces", map[string]any{"name": "Team"}, 201, &w)
-	api := c.api.With("X-Workspace", w.ID)
-	api.Must("GET", "/api/analytics/overview", nil, 200, nil)
+	w, err := c.api.Workspaces.Create(c.t.Context(), client.CreateWorkspace{Name: "Team"})
+	testkit.Must(c.t, err)
+	api := c.api.In(w.ID)
+	_, err = api.Reports.Overview(c.t.Context(), client.FullReportParams{})
+	testkit.Must(c.t, err)
 	return api, w.Slug
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/shortline/shortline/client"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
@@ -48,7 +50,8 @@ func newStorm(c *chain) *storm {
 		s.states[w] = map[string]*stormLink{}
 		for i := range stormGroup {
 			s.groups[w] = append(s.groups[w],
-				c.api.Create("https://example.com/grouped", map[string]any{"customSlug": fmt.Sprintf("group%d-%d", w, i)}).ID)
+				c.api.Create(client.CreateLink{OriginalURL: "https://example.com/grouped",
+					CustomSlug: client.Set(fmt.Sprintf("group%d-%d", w, i))}).ID)
 		}
 	}
 	return s
@@ -72,7 +75,7 @@ func (s *storm) changed(n int) {
 }
 
 func (s *storm) work(w int) {
-	api, states := s.c.api.At(s.c.Controls[w%len(s.c.Controls)]), s.states[w]
+	links, states, ctx := s.c.api.At(s.c.Controls[w%len(s.c.Controls)]).Links, s.states[w], s.c.t.Context()
 	for n := 0; ; n++ {
 		select {
 		case <-s.over:
@@ -84,9 +87,9 @@ func (s *storm) work(w int) {
 		switch slug := fmt.Sprintf("storm%d-%d", w, n/3); n % 3 {
 		case 0:
 			what = "create"
-			var l fleet.Link
-			if _, _, err = api.Call("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/0", "customSlug": slug},
-				&l); err == nil {
+			var l *client.Link
+			l, err = links.Create(ctx, client.CreateLink{OriginalURL: "https://example.com/0", CustomSlug: client.Set(slug)})
+			if err == nil {
 				states[slug] = &stormLink{id: l.ID, target: "https://example.com/0"}
 			}
 		case 1:
@@ -96,15 +99,15 @@ func (s *storm) work(w int) {
 				continue // the creation had an unknown outcome, so the link cannot be checked
 			}
 			to := fmt.Sprintf("https://example.com/%d", n)
-			if _, _, err = api.Call("PATCH", "/api/urls/"+l.id, map[string]any{"originalUrl": to}, nil); err == nil {
+			if _, err = links.Update(ctx, l.id, client.UpdateLink{OriginalURL: client.Set(to)}); err == nil {
 				l.target, l.doubt = to, nil
 			} else {
 				l.doubt = append(l.doubt, to)
 			}
 		case 2:
 			what = "bulk change"
-			status := []string{"ACTIVE", "INACTIVE"}[n/3%2]
-			_, _, err = api.Call("PATCH", "/api/urls/bulk", map[string]any{"urlIds": s.groups[w], "status": status}, nil)
+			status := []client.LinkStatus{client.LinkStatusActive, client.LinkStatusInactive}[n/3%2]
+			_, err = links.UpdateMany(ctx, client.UpdateManyLinks{URLIDs: s.groups[w], Status: client.Set(status)})
 		}
 		s.calls[w] = append(s.calls[w], call{what, began, time.Now(), err})
 		if err == nil {
@@ -123,8 +126,8 @@ func (s *storm) verdict() {
 	lost, mixed, acked, failed := 0, 0, s.acked.Load(), s.failed.Load()
 	for w := range stormOwners {
 		for slug, l := range s.states[w] {
-			var now struct{ OriginalURL string }
-			if _, _, err := s.c.api.Call("GET", "/api/urls/"+l.id, nil, &now); err != nil {
+			now, err := s.c.api.Links.Get(t.Context(), l.id)
+			if err != nil {
 				lost++
 				t.Errorf("%s was acknowledged and is missing: %v", slug, err)
 				continue
@@ -137,10 +140,10 @@ func (s *storm) verdict() {
 				answers(t, e, slug, http.StatusFound, now.OriginalURL)
 			}
 		}
-		statuses := map[string]int{}
+		statuses := map[client.LinkStatus]int{}
 		for _, id := range s.groups[w] {
-			var now fleet.Link
-			s.c.api.Must("GET", "/api/urls/"+id, nil, 200, &now)
+			now, err := s.c.api.Links.Get(t.Context(), id)
+			testkit.Must(t, err)
 			statuses[now.Status]++
 		}
 		if len(statuses) != 1 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/acmetest"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
@@ -67,15 +68,15 @@ func TestTLS_fleet(t *testing.T) {
 	var worst time.Duration
 	for i := range domains {
 		host := fmt.Sprintf("go%d.acme.example.com", i)
-		var d struct {
-			ID, Status string
-			Records    []acmetest.Record
+		d, err := admin.Domains.Create(t.Context(), client.CreateDomain{Hostname: host})
+		testkit.Must(t, err)
+		admin.Create(client.CreateLink{OriginalURL: "https://example.com/" + host, CustomSlug: client.Set("spring"), Domain: client.Set(host)})
+		for _, r := range d.Records {
+			ca.SetRecords([]acmetest.Record{{Type: string(r.Type), Name: r.Name, Value: r.Value}})
 		}
-		admin.Must("POST", "/api/domains", map[string]any{"hostname": host}, 201, &d)
-		admin.Create("https://example.com/"+host, map[string]any{"customSlug": "spring", "domain": host})
-		ca.SetRecords(d.Records)
-		admin.At(f.Controls[i%2]).Must("POST", "/api/domains/"+d.ID+"/verify", nil, 200, &d)
-		if d.Status != "ACTIVE" {
+		d, err = admin.At(f.Controls[i%2]).Domains.Verify(t.Context(), d.ID)
+		testkit.Must(t, err)
+		if d.Status != client.DomainStatusActive {
 			t.Fatalf("%s: %+v", host, d)
 		}
 		verified, before := time.Now(), ca.Issued()

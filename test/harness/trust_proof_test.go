@@ -44,7 +44,7 @@ func TestM6_ControlSeesTheVisitor(t *testing.T) {
 	} {
 		login(t, direct, control, "wrong password", header)
 	}
-	ips := failedLogins(f.Controls[0].Login(t))
+	ips := failedLogins(t, f.Controls[0].Login(t))
 	if ips["127.0.0.2"] == 0 || ips["127.0.0.4"] == 0 {
 		t.Errorf("the audit log has failed logins from %v only", ips)
 	}

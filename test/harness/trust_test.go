@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
@@ -46,18 +47,15 @@ func login(t *testing.T, c *http.Client, at, password string, header http.Header
 }
 
 // failedLogins counts the failed logins in the audit log by address.
-func failedLogins(a *fleet.API) map[string]int {
-	var page struct {
-		Data []struct {
-			IPAddress string
-			Metadata  struct{ Success *bool }
-		}
-	}
-	a.Must("GET", "/api/audit-logs?limit=100&action=USER_LOGIN", nil, 200, &page)
+func failedLogins(t *testing.T, a *fleet.API) map[string]int {
+	t.Helper()
 	out := map[string]int{}
-	for _, row := range page.Data {
-		if row.Metadata.Success != nil && !*row.Metadata.Success {
-			out[row.IPAddress]++
+	for row, err := range a.Audit.All(t.Context(), client.ListAuditLogsParams{Action: client.AuditActionUserLogin}) {
+		testkit.Must(t, err)
+		var about struct{ Success *bool }
+		testkit.Must(t, json.Unmarshal(row.Metadata, &about))
+		if about.Success != nil && !*about.Success {
+			out[*row.IPAddress]++
 		}
 	}
 	return out
@@ -157,7 +155,7 @@ func TestM8_EdgesShowCertificates(t *testing.T) {
 	}
 
 	admin := f.Controls[0].Login(t)
-	l := admin.Create("https://example.com/over-mtls", nil)
+	l := admin.Create(client.CreateLink{OriginalURL: "https://example.com/over-mtls"})
 	answers(t, f.Edges[0], l.Slug, http.StatusFound, "https://example.com/over-mtls")
 	visitor := from(t, "127.0.0.8")
 	if code := login(t, visitor, f.Edges[0].Addr, "wrong password", nil); code != 401 {
@@ -166,7 +164,7 @@ func TestM8_EdgesShowCertificates(t *testing.T) {
 	// A client that knows a token but has no certificate is not trusted.
 	login(t, from(t, "127.0.0.9"), f.Controls[0].Addr, "wrong password", http.Header{"X-Forwarded-For": {"203.0.113.9"},
 		"Shortline-Edge-Token": {own.read("edge_token_1")}})
-	if ips := failedLogins(admin); ips["127.0.0.8"] == 0 || ips["127.0.0.9"] == 0 || len(ips) != 2 {
+	if ips := failedLogins(t, admin); ips["127.0.0.8"] == 0 || ips["127.0.0.9"] == 0 || len(ips) != 2 {
 		t.Errorf("failed logins from unexpected addresses: %v", ips)
 	}
 }

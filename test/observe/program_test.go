@@ -2,7 +2,6 @@ package observe_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -134,19 +134,10 @@ func (p *program) metrics(t *testing.T) string {
 // links returns the number of links in the program.
 func (p *program) links(t *testing.T) int {
 	t.Helper()
-	res, err := http.Post("http://"+p.Addr+"/api/auth/login", "application/json",
-		strings.NewReader(`{"email":"admin@example.com","password":"`+password+`"}`))
+	address := "http://" + p.Addr
+	session, err := client.New(address).Account.Login(t.Context(), client.SignIn{Email: "admin@example.com", Password: password})
 	testkit.Must(t, err)
-	defer res.Body.Close()
-	var session struct{ AccessToken string }
-	testkit.Must(t, json.NewDecoder(res.Body).Decode(&session))
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.Addr+"/api/urls", nil)
+	page, err := client.New(address, client.WithToken(*session.AccessToken)).Links.List(t.Context(), client.ListLinksParams{})
 	testkit.Must(t, err)
-	req.Header.Set("Authorization", "Bearer "+session.AccessToken)
-	list, err := http.DefaultClient.Do(req)
-	testkit.Must(t, err)
-	defer list.Body.Close()
-	page := struct{ Total int }{-1}
-	testkit.Must(t, json.NewDecoder(list.Body).Decode(&page))
 	return page.Total
 }

@@ -41,9 +41,12 @@ func (m *method) declaration(service string) string {
 	if m.kind == "json" {
 		arguments, names, call = arguments+", body "+m.body, names+", body", call+", body: body"
 	}
-	if m.kind == "csv" || m.kind == "form" {
+	if m.kind == "csv" || m.kind == "zip" || m.kind == "form" {
 		arguments, names = arguments+", file io.Reader", names+", file"
 		call += fmt.Sprintf(", file: file, form: %v", m.kind == "form")
+		if m.kind == "zip" {
+			call += `, media: "application/zip"`
+		}
 	}
 	if m.params != "" {
 		arguments, names, call = arguments+", params "+m.params, names+", params", call+", query: params"

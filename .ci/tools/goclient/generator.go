@@ -43,7 +43,7 @@ type method struct {
 	params       string   // type of the query parameters, or ""
 	args         []string // parameters of the path
 	result, rows string   // types
-	body, kind   string   // type of the body, and json, csv, form or ""
+	body, kind   string   // type of the body, and json, csv, zip, form or ""
 	key, raw     bool     // whether it takes an Idempotency-Key, and whether the result is not JSON
 	cursor       bool     // whether its list has cursors
 }
@@ -134,6 +134,8 @@ func (g *generator) bodies(m *method) error {
 		g.mark(s, g.sent)
 	case content["text/csv"].Schema != nil:
 		m.kind = "csv"
+	case content["application/zip"].Schema != nil:
+		m.kind = "zip"
 	case content["multipart/form-data"].Schema != nil:
 		m.kind = "form"
 	case len(content) > 0:

@@ -50,6 +50,7 @@ function flagsOf(method, { parameters = [], requestBody, responses }) {
     b: takes.includes('application/json'),
     n: takes.includes('application/x-ndjson'),
     c: takes.includes('text/csv'),
+    z: takes.includes('application/zip'),
     m: takes.includes('multipart/form-data'),
     i: has('header', 'Idempotency-Key'),
     p: has('query', 'page') && method === 'get',
@@ -60,7 +61,7 @@ function flagsOf(method, { parameters = [], requestBody, responses }) {
   };
   if (
     requestBody &&
-    !/[bncm]/.test(
+    !/[bncmz]/.test(
       Object.keys(found)
         .filter((f) => found[f])
         .join(''),
@@ -80,7 +81,7 @@ const head = '// Generated from the OpenAPI document by generate/generate.js. Do
 const files = {
   'src/operations.js': `${head}
 // A resource, and below it its operations: name, method, path, and letters.
-// b: a body in JSON; c: or in CSV; n: or in JSON lines; m: a file in a form; i: takes an Idempotency-Key; p: a list of pages;
+// b: a body in JSON; c: or in CSV; n: or in JSON lines; z: a ZIP file; m: a file in a form; i: takes an Idempotency-Key; p: a list of pages;
 // s: a stream of events; r: answers with a redirect.
 export const operations = \`
 ${table}

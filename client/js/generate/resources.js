@@ -182,6 +182,7 @@ function bodyType({ requestBody }, flags) {
     schema && typeOf(schema, '  '),
     flags.includes('n') && 'string',
     flags.includes('c') && 'string | Blob | Uint8Array',
+    flags.includes('z') && 'Blob | Uint8Array',
   ]
     .filter(Boolean)
     .join(' | ');

@@ -72,7 +72,7 @@ class Client {
       }
       return encodeURIComponent(value);
     });
-    const body = /[bmcn]/.test(op.flags) ? args.shift() : undefined;
+    const body = /[bmcnz]/.test(op.flags) ? args.shift() : undefined;
     const given = Object.entries(args.shift() ?? {});
     const options = { ...Object.fromEntries(given.filter(([name]) => own.test(name))), body };
     const query = Object.fromEntries(given.filter(([name]) => !own.test(name)));
@@ -136,6 +136,7 @@ function encode(body, flags, headers) {
     return form;
   }
   if (!bytes) headers.set('content-type', 'application/json');
+  else if (flags.includes('z')) headers.set('content-type', 'application/zip');
   else if (/[cn]/.test(flags)) headers.set('content-type', flags.includes('c') ? 'text/csv' : 'application/x-ndjson');
   return bytes ? body : JSON.stringify(body);
 }

@@ -1,7 +1,7 @@
 // Generated from the OpenAPI document by generate/generate.js. Do not edit.
 
 // A resource, and below it its operations: name, method, path, and letters.
-// b: a body in JSON; c: or in CSV; n: or in JSON lines; m: a file in a form; i: takes an Idempotency-Key; p: a list of pages;
+// b: a body in JSON; c: or in CSV; n: or in JSON lines; z: a ZIP file; m: a file in a form; i: takes an Idempotency-Key; p: a list of pages;
 // s: a stream of events; r: answers with a redirect.
 export const operations = `
 abuse
@@ -55,6 +55,9 @@ create POST /api/api-keys bi
 delete DELETE /api/api-keys/{id}
 get GET /api/api-keys/{id}
 rotate POST /api/api-keys/{id}/rotate bi
+archives
+exportWorkspace GET /api/workspaces/{id}/archive
+importWorkspace POST /api/workspaces/{id}/archive z
 audit
 list GET /api/audit-logs p
 bundles

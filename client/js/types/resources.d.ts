@@ -1,14 +1,14 @@
 // Generated from the OpenAPI document by generate/generate.js. Do not edit.
 import type {
   APIKey, APIKeyList, AbuseForm, AbuseFormSent, AbuseReport, AcceptInvitationInBody, AcceptedInvitation, AddManyToBundleRequest,
-  AddToBundleRequest, ApprovePairingInBody, AuditLogs, BeginPairingInBody, BeginPasskeyRequest, Bots, BrowserConversion,
+  AddToBundleRequest, ApprovePairingInBody, ArchiveReport, AuditLogs, BeginPairingInBody, BeginPasskeyRequest, Bots, BrowserConversion,
   BulkCreateURLsRequest, BulkCreated, BulkDeleteURLsRequest, BulkDeleted, BulkUpdate, BulkUpdated, Bundle, BundleStats, Change,
   ChangePasswordInBody, ConversionItem, ConversionItems, ConversionSettings, ConversionsSent, CreateBundle, CreateDomain,
   CreateInvitationInBody, CreateKeyInBody, CreateOIDCProviderRequest, CreateRule, CreateShared, CreateTag, CreateTemplate, CreateURL,
   CreateUserInBody, CreateVariant, CreateView, CreateWebhookRequest, CreateWorkspaceInBody, DayFigures, DisableTOTPInBody, Domain,
   DomainFields, DuplicateURLRequest, EdgeList, EnableTOTPInBody, EraseInBody, Erasure, Experiment, ExplainInBody, ExplainNewInBody,
   Explanation, FinishPasskeyLoginRequest, FinishPasskeyRequest, ForgotPasswordInBody, Freshness, Groups, Heatmap, ImageUploaded, Import,
-  ImportPlan, ImportPreview, LinkInfo, LinkOpened, LinkPassword, ListAbuseReport, ListBundle, ListConversion, ListDomain,
+  ImportPlan, ImportPreview, LinkInfo, LinkOpened, LinkPassword, LinkReport, ListAbuseReport, ListBundle, ListConversion, ListDomain,
   ListExperimentWeights, ListGoal, ListImport, ListImportProblem, ListInvitation, ListMember, ListMissingSlug, ListPasskey, ListSession,
   ListSharedReport, ListTag, ListURLChange, ListUTMTemplate, ListUser, ListView, ListWebhook, ListWorkspace, Login, LoginInBody, Member,
   Message, MoveInBundleRequest, Named, NewAPIKey, NewInvitation, NewWebhook, OIDCAccount, OIDCProvider, Overview, PagePreview, Pairing,
@@ -268,13 +268,20 @@ export interface DeleteAPIKeyQuery {
   endMade?: boolean | undefined;
 }
 
+export interface ImportWorkspaceQuery {
+  /** Only tell what would happen. */
+  dryRun?: boolean | undefined;
+  /** Import everything else if something cannot be imported. */
+  skipConflicts?: boolean | undefined;
+}
+
 export interface ListAuditLogsQuery extends Paging {
   /** The field to sort by; createdAt by default. */
   sortBy?: 'action' | 'createdAt' | 'entityType' | 'userId' | undefined;
   /** The direction; desc by default. */
   sortOrder?: 'asc' | 'desc' | undefined;
   /** Only entries with this action. */
-  action?: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SHARED_REPORT_CREATED' | 'SHARED_REPORT_UPDATED' | 'SHARED_REPORT_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | undefined;
+  action?: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SHARED_REPORT_CREATED' | 'SHARED_REPORT_UPDATED' | 'SHARED_REPORT_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | undefined;
   /** Only entries about this type of object. */
   entityType?: 'url' | 'tag' | 'utm_template' | 'view' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment' | 'shared_report' | undefined;
   /** Id of the changed entity. */
@@ -552,6 +559,8 @@ export interface ListURLsQuery extends Paging {
   search?: string | undefined;
   /** A list can also have DELETED, the trash, with search only. */
   status?: 'ACTIVE' | 'INACTIVE' | 'EXPIRED' | 'SCHEDULED' | 'EXHAUSTED' | 'SUSPENDED' | 'DELETED' | undefined;
+  /** Health of the destinations: the worst of all addresses to which a URL leads. */
+  health?: 'ok' | 'redirected' | 'unknown' | 'broken' | undefined;
   /** Name of a tag, case-insensitive. If repeated, a URL must have all of the tags. */
   tag?: string | readonly string[] | undefined;
   /** Host name of the short URLs. The host of the service selects URLs without a custom domain. */
@@ -574,6 +583,8 @@ export interface ExportURLsQuery {
   search?: string | undefined;
   /** A list can also have DELETED, the trash, with search only. */
   status?: 'ACTIVE' | 'INACTIVE' | 'EXPIRED' | 'SCHEDULED' | 'EXHAUSTED' | 'SUSPENDED' | 'DELETED' | undefined;
+  /** Health of the destinations: the worst of all addresses to which a URL leads. */
+  health?: 'ok' | 'redirected' | 'unknown' | 'broken' | undefined;
   /** Name of a tag, case-insensitive. If repeated, a URL must have all of the tags. */
   tag?: string | readonly string[] | undefined;
   /** Host name of the short URLs. The host of the service selects URLs without a custom domain. */
@@ -869,7 +880,7 @@ export interface AnalyticsResource {
    * Report on a short URL. Totals, figures per day, and shares by location, device, browser, referrer and campaign. Bots are
    * excluded unless `includeBots` is true.
    */
-  linkReport<F extends keyof Report = keyof Report>(id: string, options?: LinkReportQuery & Fields<F> & RequestOptions): Call<Only<Report, F>>;
+  linkReport<F extends keyof LinkReport = keyof LinkReport>(id: string, options?: LinkReportQuery & Fields<F> & RequestOptions): Call<Only<LinkReport, F>>;
   /** Report on the A/B test of a short URL. The clicks and visitors of each variant of one link. */
   abTest<F extends keyof Test = keyof Test>(id: string, options?: AbTestQuery & Fields<F> & RequestOptions): Call<Only<Test, F>>;
   /** Report on the bots that visited a short URL. The share of bots in the link's traffic, and the bots. */
@@ -925,6 +936,24 @@ export interface ApiKeysResource {
    * rotate it.
    */
   rotate(id: string, body: RotateKeyInBody, options?: RequestOptions & Idempotent): Call<NewAPIKey>;
+}
+
+/** A whole workspace as one file: export and import. */
+export interface ArchivesResource {
+  /**
+   * Export a workspace as one file. A ZIP file with links, rules, variants, tags, bundles, domains, UTM templates, webhooks and
+   * experiments as lines of JSON, and with all clicks and conversions as CSV and Parquet. It has no secrets. Requires the role
+   * ADMIN. An API key with scopes cannot do this. A file that was cut off is refused by the import.
+   */
+  exportWorkspace(id: string, options?: RequestOptions): Call<Blob>;
+  /**
+   * Import a file that exportWorkspace has made. Adds what the archive has to the workspace of the path. The complete file is
+   * checked first: a damaged one gets 400, and nothing is changed. What the workspace has already stays as it is, so repeat an
+   * import that was interrupted. If something cannot be imported, such as a link whose slug is taken, the response is 409 and
+   * nothing is changed, unless `skipConflicts` is true. Domains become PENDING, webhooks inactive with a new secret, and links that
+   * had a password inactive. Requires the role ADMIN.
+   */
+  importWorkspace(id: string, body: Blob | Uint8Array, options?: ImportWorkspaceQuery & RequestOptions): Call<ArchiveReport>;
 }
 
 /** Who changed what, and when. Administrators only. */
@@ -1784,6 +1813,8 @@ export interface Resources {
   readonly analytics: AnalyticsResource;
   /** Credentials for scripts and integrations. */
   readonly apiKeys: ApiKeysResource;
+  /** A whole workspace as one file: export and import. */
+  readonly archives: ArchivesResource;
   /** Who changed what, and when. Administrators only. */
   readonly audit: AuditResource;
   /** Ordered groups of links with combined statistics. */

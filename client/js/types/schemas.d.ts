@@ -1,25 +1,26 @@
 // Generated from the OpenAPI document by generate/generate.js. Do not edit.
 
 export type ProblemCode =
-  | 'REQUIRED' | 'TOO_LONG' | 'TOO_MANY_BYTES' | 'LENGTH' | 'TOO_SHORT' | 'TOO_MANY' | 'CONTROL' | 'ADDRESS' | 'HTTPS' | 'CREDENTIALS'
-  | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START' | 'BEFORE_END' | 'UP_TO'
-  | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME' | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD' | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT'
-  | 'MEMBER' | 'SKIPPED' | 'CELLS' | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS' | 'OTHER_HOST' | 'DATES_KEPT'
-  | 'PASSWORDS_LOST' | 'COLUMN_IGNORED' | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST' | 'CLICKS_LOST' | 'ROW_STATE'
-  | 'NO_IMPORTER' | 'LINKS_FULL' | 'SIGN_IN' | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE' | 'LAST_ADMIN' | 'LAST_OWNER'
-  | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL' | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED' | 'SILENT' | 'UNRESOLVED'
-  | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT' | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES' | 'ONE_OF' | 'ORDER' | 'PAST'
-  | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED' | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY' | 'OWN_ACCOUNT' | 'FACTOR_FIRST'
-  | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO' | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL' | 'WEBHOOK_OFF'
-  | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY' | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE'
-  | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE' | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED'
-  | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT' | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING'
-  | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
+  | 'REQUIRED' | 'TOO_LONG' | 'TOO_MANY_BYTES' | 'LENGTH' | 'TOO_SHORT' | 'TOO_MANY' | 'CONTROL' | 'ADDRESS' | 'SCHEMES' | 'OWN_LINK'
+  | 'HTTPS' | 'CREDENTIALS' | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'SLUG_OF_HOST' | 'SLUG_FORM' | 'SLUG_LENGTH' | 'CASE_MEETS'
+  | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START' | 'BEFORE_END' | 'UP_TO' | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME'
+  | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD' | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT' | 'MEMBER' | 'SKIPPED' | 'CELLS'
+  | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS' | 'OTHER_HOST' | 'DATES_KEPT' | 'PASSWORDS_LOST' | 'COLUMN_IGNORED'
+  | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST' | 'CLICKS_LOST' | 'ROW_STATE' | 'NO_IMPORTER' | 'LINKS_FULL' | 'SIGN_IN'
+  | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE' | 'LAST_ADMIN' | 'LAST_OWNER' | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL'
+  | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED' | 'SILENT' | 'UNRESOLVED' | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT'
+  | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES' | 'ONE_OF' | 'ORDER' | 'PAST' | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED'
+  | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY' | 'OWN_ACCOUNT' | 'FACTOR_FIRST' | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO'
+  | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL' | 'WEBHOOK_OFF' | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY'
+  | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE' | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE'
+  | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED' | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT'
+  | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
 
 export type WebhookEventName =
   | 'conversion.created' | 'domain.certificate.expiring' | 'domain.certificate.failed' | 'domain.certificate.issued' | 'domain.failed'
-  | 'domain.verified' | 'experiment.decided' | 'routing.rule_created' | 'routing.rule_deleted' | 'routing.rule_matched'
-  | 'routing.rule_updated' | 'url.clicked' | 'url.created' | 'url.deleted' | 'url.restored' | 'url.updated' | 'webhook.test';
+  | 'domain.verified' | 'experiment.decided' | 'link.destination_broken' | 'link.destination_recovered' | 'link.exhausted'
+  | 'link.expired' | 'link.started' | 'routing.rule_created' | 'routing.rule_deleted' | 'routing.rule_matched' | 'routing.rule_updated'
+  | 'url.clicked' | 'url.created' | 'url.deleted' | 'url.restored' | 'url.updated' | 'webhook.test';
 
 export interface APIKey {
   /** Addresses and networks from which the key can be used. Empty means all. */
@@ -199,6 +200,47 @@ export interface ApprovePairingInBody {
   scopes?: ('links:read' | 'links:write' | 'analytics:read' | 'conversions:write' | 'webhooks' | 'domains' | 'members')[] | null;
 }
 
+export interface ArchiveCounts {
+  /** Objects that were added, or would be. Clicks and conversions that are stored already count, too. */
+  created: number;
+  kind: 'tag' | 'utm_template' | 'domain' | 'bundle' | 'url' | 'webhook' | 'click' | 'conversion';
+  /** Objects that the workspace has already, which stay as they are. */
+  present: number;
+  /** Objects in the archive. */
+  rows: number;
+  /** Objects that cannot be imported, and clicks of their links. */
+  skipped: number;
+}
+
+export interface ArchiveProblem {
+  field: string;
+  kind: 'tag' | 'utm_template' | 'domain' | 'bundle' | 'url' | 'webhook' | 'click' | 'conversion';
+  message: string;
+  name: string;
+}
+
+export interface ArchiveReport {
+  /** Created links that are inactive because they had a password or were suspended. */
+  deactivated: number;
+  /** Whether nothing was changed, because the request asked what would happen. */
+  dryRun: boolean;
+  kinds: ArchiveCounts[];
+  /** How many objects cannot be imported. */
+  problemCount: number;
+  /** The first 100 objects that cannot be imported. */
+  problems: ArchiveProblem[];
+  source: ArchiveSource;
+}
+
+export interface ArchiveSource {
+  /** A time in RFC 3339. */
+  exportedAt: string;
+  /** Host of the installation. */
+  host: string;
+  /** Name of the workspace that was exported. */
+  workspace: string;
+}
+
 export interface Aside {
   /** The code of the message. Messages without one are in English only. */
   code?: ProblemCode;
@@ -211,7 +253,7 @@ export interface Aside {
 }
 
 export interface AuditLog {
-  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SHARED_REPORT_CREATED' | 'SHARED_REPORT_UPDATED' | 'SHARED_REPORT_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED';
+  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SHARED_REPORT_CREATED' | 'SHARED_REPORT_UPDATED' | 'SHARED_REPORT_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED';
   /** A time in RFC 3339. */
   createdAt: string;
   /** Whether an object with a name is still there. */
@@ -345,6 +387,8 @@ export interface BulkItem {
   expiresAt?: string | null;
   /** Your own key for the link; at most 255 characters. */
   externalId?: string | null;
+  /** Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b. */
+  forwardPath?: boolean | null;
   isABTesting?: boolean | null;
   /** @deprecated The same as isABTesting. */
   isAbTest?: boolean | null;
@@ -565,6 +609,15 @@ export interface Click {
   utmSourcePlatform: string | null;
   utmTerm: string | null;
   variantId: string | null;
+}
+
+export interface ClickBaseline {
+  /** Clicks that the other service has counted. */
+  count: number;
+  /** Name of the service. */
+  source: string;
+  /** When that service was asked. Clicks may have been counted here before that. */
+  until: string;
 }
 
 export interface ClickData {
@@ -810,6 +863,15 @@ export interface ConversionsSent {
   results: ConversionResult[];
 }
 
+export interface CountedBefore {
+  /** 0 or more. */
+  count: number;
+  /** Name of the service; at most 60 characters. */
+  source: string;
+  /** When the other service was asked; at most an hour ahead. */
+  until: string;
+}
+
 export interface CountryCondition {
   operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'in' | 'not_in' | 'starts_with' | 'ends_with';
   type: 'country';
@@ -842,6 +904,8 @@ export interface CreateDomain {
   brandLogoUrl?: string | null;
   /** At most 60 characters. null or an empty string removes it. */
   brandName?: string | null;
+  /** true if left out. false is a conflict while slugs differ in case only; the message names them. */
+  caseSensitive?: boolean | null;
   /** null or an empty string removes it. */
   expiredUrl?: string | null;
   /** A host name without scheme, port and path. */
@@ -850,10 +914,14 @@ export interface CreateDomain {
   hsts?: number | null;
   /** true takes the mark from the workspace's other domains. */
   isDefault?: boolean | null;
+  /** 1 to 3; 3 if left out. */
+  minSlugLength?: number | null;
   /** null or an empty string removes it. */
   notFoundUrl?: string | null;
   /** null or an empty string removes it. */
   rootUrl?: string | null;
+  /** basic if left out: letters, digits, hyphens and underscores. extended: also dots, slashes and letters of all scripts. */
+  slugs?: 'basic' | 'extended' | null;
 }
 
 export interface CreateInvitationInBody {
@@ -889,6 +957,11 @@ export interface CreateOIDCProviderRequest {
   scopes?: string | null;
   /** Part of the provider's URLs. It cannot be changed later. */
   slug: string;
+  /**
+   * For providers that send no email_verified, such as Entra ID: true takes emails of allowedDomains as verified, and needs
+   * allowedDomains. An email_verified that is false still counts. The default is false.
+   */
+  trustEmail?: boolean | null;
 }
 
 export interface CreateRule {
@@ -965,6 +1038,8 @@ export interface CreateURL {
   expiresAt?: string | null;
   /** Your own key for the link; at most 255 characters. */
   externalId?: string | null;
+  /** Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b. */
+  forwardPath?: boolean | null;
   isABTesting?: boolean | null;
   /** @deprecated The same as isABTesting. */
   isAbTest?: boolean | null;
@@ -980,8 +1055,8 @@ export interface CreateURL {
   /** At most 100 characters. */
   ogTitle?: string | null;
   /**
-   * An absolute http or https address of at most 2,048 bytes. A non-ASCII host is stored in its IDNA form (xn--…), other non-ASCII
-   * characters percent-encoded.
+   * An absolute http or https address of at most 2,048 bytes, or what the settings MAX_DESTINATION_BYTES and ALLOWED_SCHEMES of the
+   * installation allow. A non-ASCII host is stored in its IDNA form (xn--…), other non-ASCII characters percent-encoded.
    */
   originalUrl: string;
   /** 4 to 72 bytes; null removes it. */
@@ -1050,7 +1125,7 @@ export interface CreateView {
 
 export interface CreateWebhookRequest {
   /** At least one. */
-  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
+  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
   /** Replaces all custom headers. Standard headers of deliveries cannot be set. The value *** keeps the present value of the header. */
   headers?: Record<string, string> | null;
   /** The default is true. */
@@ -1142,6 +1217,31 @@ export interface Destination {
   variantId: string | null;
 }
 
+export interface DestinationChanged {
+  /** When the address was asked last; null: never. */
+  checkedAt: string | null;
+  /** The address that is concerned, one of those to which the link leads. */
+  destination: string;
+  /** The host name of the link's address. */
+  domain: string;
+  /** The health of the link from now on. */
+  health: 'ok' | 'redirected' | 'broken' | 'unknown';
+  /** Why, as a code such as not_found; null if the address works. */
+  reason: string | null;
+  /** The link's address. */
+  shortUrl: string;
+  /** The link's slug. */
+  slug: string;
+  /** The HTTP status of the last answer; null if there was none. */
+  statusCode: number | null;
+  /** The link's title. */
+  title: string | null;
+  /** The link's id. */
+  urlId: string;
+  /** The link's owner. */
+  userId: string;
+}
+
 export interface DeviceCondition {
   operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'in' | 'not_in' | 'starts_with' | 'ends_with';
   type: 'device';
@@ -1160,6 +1260,8 @@ export interface Domain {
   brandLogoUrl: string | null;
   /** The name on pages for visitors, such as the one that asks for a password. Without it, the pages show the brand of the service. */
   brandName: string | null;
+  /** Whether slugs that differ in case only are different links. If not, a slug is found in any case. */
+  caseSensitive: boolean;
   /** The certificate for TLS; null before the service has begun to order one, and if it orders none. */
   certificate: Certificate | null;
   /** When the records were last looked for. */
@@ -1177,12 +1279,15 @@ export interface Domain {
   id: string;
   /** Whether new links of the workspace get this domain if they name none. */
   isDefault: boolean;
+  /** Characters that a slug has at least. */
+  minSlugLength: number;
   /** Where visitors of slugs go that do not exist. Without it they get 404. */
   notFoundUrl: string | null;
   /** The DNS records that the owner of the name has to set. */
   records: DomainRecord[];
   /** Where visitors of / go. Without it they get 404. */
   rootUrl: string | null;
+  slugs: 'basic' | 'extended';
   /**
    * PENDING until the TXT record is found, ACTIVE while edges serve the domain, FAILED after the TXT record was missing for a week,
    * SUSPENDED while an administrator keeps it out of service.
@@ -1241,16 +1346,22 @@ export interface DomainFields {
   brandLogoUrl?: string | null;
   /** At most 60 characters. null or an empty string removes it. */
   brandName?: string | null;
+  /** true if left out. false is a conflict while slugs differ in case only; the message names them. */
+  caseSensitive?: boolean | null;
   /** null or an empty string removes it. */
   expiredUrl?: string | null;
   /** Seconds, at most two years. */
   hsts?: number | null;
   /** true takes the mark from the workspace's other domains. */
   isDefault?: boolean | null;
+  /** 1 to 3; 3 if left out. */
+  minSlugLength?: number | null;
   /** null or an empty string removes it. */
   notFoundUrl?: string | null;
   /** null or an empty string removes it. */
   rootUrl?: string | null;
+  /** basic if left out: letters, digits, hyphens and underscores. extended: also dots, slashes and letters of all scripts. */
+  slugs?: 'basic' | 'extended' | null;
 }
 
 export interface DomainRecord {
@@ -2039,6 +2150,20 @@ export interface LinkDeleted {
   userId: string;
 }
 
+export interface LinkDestinationBrokenEvent {
+  data: DestinationChanged;
+  event: 'link.destination_broken';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
+export interface LinkDestinationRecoveredEvent {
+  data: DestinationChanged;
+  event: 'link.destination_recovered';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
 export interface LinkDraft {
   /** Bundles that contain the link; at most 100. */
   bundleIds?: string[] | null;
@@ -2050,6 +2175,8 @@ export interface LinkDraft {
   expiresAt?: string | null;
   /** Your own key for the link; at most 255 characters. */
   externalId?: string | null;
+  /** Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b. */
+  forwardPath?: boolean | null;
   isABTesting?: boolean | null;
   /** @deprecated The same as isABTesting. */
   isAbTest?: boolean | null;
@@ -2103,6 +2230,20 @@ export interface LinkDraft {
   variants?: DraftVariant[] | null;
 }
 
+export interface LinkExhaustedEvent {
+  data: LinkTimed;
+  event: 'link.exhausted';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
+export interface LinkExpiredEvent {
+  data: LinkTimed;
+  event: 'link.expired';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
 export interface LinkInfo {
   /** When the link was created. */
   createdAt: string | null;
@@ -2136,6 +2277,47 @@ export interface LinkPassword {
   password: string;
 }
 
+export interface LinkReport {
+  /**
+   * Clicks that another service counted before the link moved here: of all time, whatever the period and the filters. No other
+   * figure of the report contains them.
+   */
+  baseline: ClickBaseline | null;
+  browsers: Named[];
+  cities: Named[];
+  /** Only with compare. */
+  comparison?: ComparedReport;
+  countries: Named[];
+  devices: Named[];
+  /**
+   * Relative standard error of uniqueVisitors in percent: 2 of 3 estimates are at most that far off, and 19 of 20 at most twice as
+   * far. 0 if uniqueVisitors is exact.
+   */
+  error: number;
+  /** Preferred languages of visitors. Clicks of earlier releases have none. */
+  languages: Named[];
+  operatingSystems: Named[];
+  overview: Summary;
+  referers: Referred[];
+  regions: Named[];
+  /** Only with series. */
+  series?: Split;
+  /** Referrers, grouped by site: l.instagram.com and www.instagram.com are instagram.com. */
+  sites: SiteClicks[];
+  /** Every day of the period, or every other interval. */
+  timeSeries: DayFigures[];
+  totalClicks: number;
+  /** Distinct addresses. */
+  uniqueVisitors: number;
+  /** Whether uniqueVisitors was counted. With about a million visitors or more in the requested range it is an estimate. */
+  uniqueVisitorsIsExact: boolean;
+  utmCampaigns: Valued[];
+  utmContents: Valued[];
+  utmMediums: Valued[];
+  utmSources: Valued[];
+  utmTerms: Valued[];
+}
+
 export interface LinkRestored {
   /** The host name of the link's address. */
   domain: string;
@@ -2148,6 +2330,40 @@ export interface LinkRestored {
   /** The link's slug, which may differ from the one before the deletion. */
   slug: string;
   /** @deprecated The same as id. */
+  urlId: string;
+  /** The link's owner. */
+  userId: string;
+}
+
+export interface LinkStartedEvent {
+  data: LinkTimed;
+  event: 'link.started';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
+export interface LinkTimed {
+  /** When the link started, ended or was exhausted. */
+  at: string;
+  /** The host name of the link's address. */
+  domain: string;
+  /** When the link stops working; null if it has no end. */
+  expiresAt: string | null;
+  /** Clicks by people after which the link is exhausted; null if it has no limit. */
+  maxClicks: number | null;
+  /** Where the link leads. */
+  originalUrl: string;
+  /** The link's address. */
+  shortUrl: string;
+  /** The link's slug. */
+  slug: string;
+  /** When the link starts to work; null if it has no start. */
+  startsAt: string | null;
+  /** The link's status now. It differs from the event if the link is also, for example, INACTIVE or SUSPENDED. */
+  status: string;
+  /** The link's title. */
+  title: string | null;
+  /** The link's id. */
   urlId: string;
   /** The link's owner. */
   userId: string;
@@ -2504,6 +2720,8 @@ export interface NewLinkDraft {
   expiresAt?: string | null;
   /** Your own key for the link; at most 255 characters. */
   externalId?: string | null;
+  /** Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b. */
+  forwardPath?: boolean | null;
   isABTesting?: boolean | null;
   /** @deprecated The same as isABTesting. */
   isAbTest?: boolean | null;
@@ -2563,7 +2781,7 @@ export interface NewWebhook {
   code?: ProblemCode;
   /** A time in RFC 3339. */
   createdAt: string;
-  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
+  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
   /** When the first of these failed. Null if the last attempt succeeded. */
   failingSince: string | null;
   /** Failed attempts since the last one that succeeded. */
@@ -2638,6 +2856,8 @@ export interface OIDCProvider {
   /** Separated by spaces. */
   scopes: string;
   slug: string;
+  /** Whether an email without email_verified counts as verified, if it has one of allowedDomains. */
+  trustEmail: boolean;
   /** A time in RFC 3339. */
   updatedAt: string;
 }
@@ -2853,6 +3073,8 @@ export interface PutURL {
   expiresAt?: string | null;
   /** Your own key for the link; at most 255 characters. */
   externalId?: string | null;
+  /** Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b. */
+  forwardPath?: boolean | null;
   isABTesting?: boolean | null;
   /** @deprecated The same as isABTesting. */
   isAbTest?: boolean | null;
@@ -3750,6 +3972,8 @@ export interface TwoFactorSetup {
 }
 
 export interface URL {
+  /** Clicks that another service counted before the link moved here. clickCount and reports do not contain them. */
+  clickBaseline: ClickBaseline | null;
   /** Clicks by people; bots are not counted. */
   clickCount: number;
   /** A time in RFC 3339. */
@@ -3775,7 +3999,24 @@ export interface URL {
   expiresAt: string | null;
   /** Your own key for the link, unique in the workspace. */
   externalId: string | null;
+  /** Whether /slug/a/b leads to the destination with /a/b. */
+  forwardPath: boolean;
   hasPassword: boolean;
+  /**
+   * Whether the destination works, of several the worst: ok, redirected (it has moved for good), broken (several checks in a row
+   * failed) or unknown (also before the first check).
+   */
+  health: 'ok' | 'redirected' | 'unknown' | 'broken';
+  /** When the destination was asked last. */
+  healthCheckedAt: string | null;
+  /** Why the health is not ok. */
+  healthReason: 'moved' | 'not_found' | 'gone' | 'server_error' | 'no_address' | 'unreachable' | 'bad_certificate' | 'too_slow' | 'redirect_loop' | 'restricted' | 'busy' | 'private_address' | null;
+  /** Since when the link has this health. */
+  healthSince: string | null;
+  /** HTTP status of the last answer; null if there was none. */
+  healthStatusCode: number | null;
+  /** The destination with this health; null before the first check. */
+  healthUrl: string | null;
   id: string;
   isABTesting: boolean;
   /** @deprecated The same as isABTesting. */
@@ -3828,7 +4069,7 @@ export interface URL {
 
 export interface URLChange {
   /** As in the audit log. EARLIER is the oldest known state if it is not known how it came about. */
-  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SHARED_REPORT_CREATED' | 'SHARED_REPORT_UPDATED' | 'SHARED_REPORT_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | 'EARLIER';
+  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SHARED_REPORT_CREATED' | 'SHARED_REPORT_UPDATED' | 'SHARED_REPORT_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | 'EARLIER';
   /** Null if it is not known. */
   at: string | null;
   /** Fields of the link, by name. Passwords are always ***. */
@@ -3931,6 +4172,8 @@ export interface UpdateOIDCProviderRequest {
   scopes?: string | null;
   /** Cannot change. The present value is accepted. */
   slug?: string | null;
+  /** True needs allowedDomains. Null means false. */
+  trustEmail?: boolean | null;
 }
 
 export interface UpdateRoutingSettingsRequest {
@@ -3991,6 +4234,8 @@ export interface UpdateURL {
   expiresAt?: string | null;
   /** Your own key for the link; at most 255 characters. */
   externalId?: string | null;
+  /** Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b. */
+  forwardPath?: boolean | null;
   isABTesting?: boolean | null;
   /** @deprecated The same as isABTesting. */
   isAbTest?: boolean | null;
@@ -4057,7 +4302,7 @@ export interface UpdateView {
 }
 
 export interface UpdateWebhookRequest {
-  events?: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[] | null;
+  events?: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[] | null;
   /** Replaces all custom headers. Standard headers of deliveries cannot be set. The value *** keeps the present value of the header. */
   headers?: Record<string, string> | null;
   /** The default is true. */
@@ -4097,6 +4342,10 @@ export interface UploadedImage {
 export interface UpsertItem {
   /** Bundles that contain the link; at most 100. */
   bundleIds?: string[] | null;
+  /** Clicks that another service has counted; null removes them. Reports show them apart from clicks that were counted here. */
+  clickBaseline?: CountedBefore;
+  /** When another service made the link; only for a new link, a link that exists keeps its date. With it, expiresAt may have passed. */
+  createdAt?: string | null;
   /** Names the link if externalId does not. The slug of a link cannot be changed. */
   customSlug?: string | null;
   /** Destination of a smart-routed link if no rule matches. */
@@ -4112,6 +4361,8 @@ export interface UpsertItem {
   expiresAt?: string | null;
   /** Your own key for the link; at most 255 characters. */
   externalId?: string | null;
+  /** Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b. */
+  forwardPath?: boolean | null;
   /** The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is refused with 412. */
   ifMatch?: string | null;
   isABTesting?: boolean | null;
@@ -4132,6 +4383,8 @@ export interface UpsertItem {
   originalUrl?: string | null;
   /** 4 to 72 bytes; null removes it. */
   password?: string | null;
+  /** The bcrypt hash of the password, with a cost of at most 12, instead of password. */
+  passwordHash?: string | null;
   /** 302 if left out. */
   redirectCode?: 301 | 302 | 307 | 308 | null;
   /**
@@ -4350,7 +4603,7 @@ export interface Webhook {
   code?: ProblemCode;
   /** A time in RFC 3339. */
   createdAt: string;
-  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
+  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
   /** When the first of these failed. Null if the last attempt succeeded. */
   failingSince: string | null;
   /** Failed attempts since the last one that succeeded. */
@@ -4394,7 +4647,7 @@ export interface Webhook {
 }
 
 /** The body of a delivery. */
-export type WebhookEvent = ConversionCreatedEvent | DomainCertificateExpiringEvent | DomainCertificateFailedEvent | DomainCertificateIssuedEvent | DomainFailedEvent | DomainVerifiedEvent | ExperimentDecidedEvent | RoutingRuleCreatedEvent | RoutingRuleDeletedEvent | RoutingRuleMatchedEvent | RoutingRuleUpdatedEvent | UrlClickedEvent | UrlCreatedEvent | UrlDeletedEvent | UrlRestoredEvent | UrlUpdatedEvent | WebhookTestEvent;
+export type WebhookEvent = ConversionCreatedEvent | DomainCertificateExpiringEvent | DomainCertificateFailedEvent | DomainCertificateIssuedEvent | DomainFailedEvent | DomainVerifiedEvent | ExperimentDecidedEvent | LinkDestinationBrokenEvent | LinkDestinationRecoveredEvent | LinkExhaustedEvent | LinkExpiredEvent | LinkStartedEvent | RoutingRuleCreatedEvent | RoutingRuleDeletedEvent | RoutingRuleMatchedEvent | RoutingRuleUpdatedEvent | UrlClickedEvent | UrlCreatedEvent | UrlDeletedEvent | UrlRestoredEvent | UrlUpdatedEvent | WebhookTestEvent;
 
 export interface WebhookLog {
   /** Starts at 1. */

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/mailtest"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
@@ -26,7 +27,7 @@ func TestAbuse_from_visitor_to_administrator(t *testing.T) {
 			t.Fatalf("a slug that does not exist: %d", status)
 		}
 	}
-	u := admin.CreateURL("https://example.com/", map[string]any{"customSlug": "reported"})
+	u := admin.link(shortline.CreateLink{OriginalURL: "https://example.com/", CustomSlug: shortline.Set("reported")})
 	admin.Do("POST", "/api/urls", map[string]any{"originalUrl": "https://www.evil.example/"}, 400, nil)
 
 	report := func() int {
@@ -39,22 +40,18 @@ func TestAbuse_from_visitor_to_administrator(t *testing.T) {
 	if status := report() + report(); status != 2*http.StatusSeeOther {
 		t.Fatalf("two reports: %d", status)
 	}
-	var queue struct {
-		Data []struct {
-			ID, URLID   string
-			ReportCount int
-		}
-		Total int
-	}
-	admin.Do("GET", "/api/admin/reports?status=OPEN", nil, 200, &queue)
+	queue, err := admin.Abuse.Reports(t.Context(), shortline.ListAbuseReportsParams{Status: "OPEN"})
+	testkit.Must(t, err)
 	if queue.Total != 1 || queue.Data[0].URLID != u.ID || queue.Data[0].ReportCount != 2 {
 		t.Fatalf("%+v", queue)
 	}
-	admin.Do("PATCH", "/api/admin/reports/"+queue.Data[0].ID, map[string]any{"action": "suspend", "reason": "Phishing"}, 200, nil)
+	_, err = admin.Abuse.Resolve(t.Context(), queue.Data[0].ID, shortline.ResolveAbuseReport{Action: "suspend",
+		Reason: shortline.Set("Phishing")})
+	testkit.Must(t, err)
 	if status, _ := p.follow("reported", nil); status != http.StatusGone {
 		t.Errorf("a suspended link: %d", status)
 	}
-	admin.Do("DELETE", "/api/urls/"+u.ID+"/suspend", nil, 204, nil)
+	testkit.Must(t, admin.Abuse.LiftLinkSuspension(t.Context(), u.ID))
 	if status, to := p.follow("reported", nil); status != http.StatusFound || to != "https://example.com/" {
 		t.Errorf("a link whose suspension was lifted: %d %q", status, to)
 	}
@@ -67,14 +64,10 @@ func TestAbuse_from_visitor_to_administrator(t *testing.T) {
 		!strings.Contains(m.Text, "which the operator of this service has blocked") {
 		t.Errorf("the e-mail to the owner: %s\n%s", m.Subject, m.Text)
 	}
-	var missing struct {
-		Data []struct {
-			Host, Slug string
-			Count      int
-		}
-	}
+	var missing *shortline.Page[shortline.MissingSlug]
 	testkit.Eventually(t, "the missing slug is listed", func() bool {
-		admin.Do("GET", "/api/analytics/missing", nil, 200, &missing)
+		missing, err = admin.Reports.MissingSlugs(t.Context(), shortline.ListMissingSlugsParams{})
+		testkit.Must(t, err)
 		return len(missing.Data) == 1
 	})
 	if m := missing.Data[0]; m.Slug != "no-such-slug" || m.Count != 3 || m.Host == "" {

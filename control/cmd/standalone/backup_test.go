@@ -2,19 +2,21 @@ package main_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"image/png"
-	"mime/multipart"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
@@ -57,16 +59,10 @@ func restored(p *program, backup string, settings ...string) *program {
 // picture uploads a preview image and returns its address.
 func picture(t *testing.T, c *client, id string) string {
 	t.Helper()
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	part, err := form.CreateFormFile("file", "a.png")
-	if err == nil {
-		err = png.Encode(part, image.NewGray(image.Rect(0, 0, 1200, 630)))
-	}
+	var file bytes.Buffer
+	testkit.Must(t, png.Encode(&file, image.NewGray(image.Rect(0, 0, 1200, 630))))
+	out, err := c.Images.Upload(t.Context(), id, &file)
 	testkit.Must(t, err)
-	form.Close()
-	var out struct{ Data struct{ ProxyURL string } }
-	c.Do("POST", "/api/og-images/upload/"+id, raw{form.FormDataContentType(), body.String()}, 201, &out)
 	if out.Data.ProxyURL == "" {
 		t.Fatal("an uploaded image has no address")
 	}
@@ -79,19 +75,18 @@ func TestOps1_StandaloneBackup_under_load(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	c := p.Login()
-	u := c.CreateURL("https://example.com/landing", nil)
+	u := c.link(shortline.CreateLink{OriginalURL: "https://example.com/landing"})
 	image := picture(t, c, u.ID)
 
 	v := startVisits(p.Addr, 8, u.Slug, "")
 	var mu sync.Mutex
-	var links []created
+	var links []*shortline.Link
 	var ended atomic.Bool
 	var creating sync.WaitGroup
 	creating.Go(func() {
 		for i := 0; !ended.Load(); i++ {
-			var made created
-			if err := c.try("POST", "/api/urls", map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%d", i)}, 201,
-				&made); err != nil {
+			made, err := c.Links.Create(t.Context(), shortline.CreateLink{OriginalURL: fmt.Sprintf("https://example.com/%d", i)})
+			if err != nil {
 				t.Error(err)
 				return
 			}
@@ -110,7 +105,7 @@ func TestOps1_StandaloneBackup_under_load(t *testing.T) {
 		})
 		before := v.answered()
 		mu.Lock()
-		known := append([]created(nil), links...)
+		known := slices.Clone(links)
 		mu.Unlock()
 		to := p.backedUp()
 		if out, err := p.backUp(to); err == nil || !strings.Contains(out, "already exists") {
@@ -128,7 +123,7 @@ func TestOps1_StandaloneBackup_under_load(t *testing.T) {
 
 // isBackup checks that a program that starts with a backup has the links, the picture, and each of the clicks once, and that it
 // counts new clicks.
-func isBackup(p *program, backup, image string, u created, links []created, clicks map[string]bool) {
+func isBackup(p *program, backup, image string, u *shortline.Link, links []*shortline.Link, clicks map[string]bool) {
 	t := p.t
 	t.Helper()
 	wholeDatabase(t, filepath.Join(backup, "shortline.db"))
@@ -165,8 +160,8 @@ func TestOps1_StandaloneBackup_of_a_killed_program(t *testing.T) {
 	settings := []string{"ENCRYPTION_KEY=" + attackKey}
 	p := start(t, settings...)
 	c := p.Login()
-	u, shop := c.CreateURL("https://example.com/landing", nil),
-		c.CreateURL("https://shop.example.com/", map[string]any{"trackConversions": true})
+	u, shop := c.link(shortline.CreateLink{OriginalURL: "https://example.com/landing"}),
+		c.link(shortline.CreateLink{OriginalURL: "https://shop.example.com/", TrackConversions: shortline.Set(true)})
 	keys := theirKeys(t, attackKey)
 	one, verdict := keys.ParseID(p.clicked(shop.Slug))
 	if verdict != conversion.Accepted {
@@ -178,14 +173,14 @@ func TestOps1_StandaloneBackup_of_a_killed_program(t *testing.T) {
 	go func() {
 		var all []string
 		for tag := uint64(1); ; {
-			var items []map[string]any
+			var items []shortline.ConversionItem
 			var ids []string
 			for range 20 {
 				tag++
 				text, _ := conversion.ClickID{Link: one.Link, Time: one.Time, Tag: tag}.Append(nil, keys)
-				ids, items = append(ids, string(text)), append(items, map[string]any{"clickId": string(text), "name": "purchase"})
+				ids, items = append(ids, string(text)), append(items, shortline.ConversionItem{ClickID: string(text), Name: "purchase"})
 			}
-			if c.try("POST", "/api/conversions", items, http.StatusAccepted, nil) != nil {
+			if _, err := c.Conversions.Send(context.Background(), shortline.ConversionItems{Items: items}); err != nil {
 				accepted <- all
 				return
 			}
@@ -202,8 +197,8 @@ func TestOps1_StandaloneBackup_of_a_killed_program(t *testing.T) {
 	rc := r.Login()
 	testkit.Eventually(t, "every click that was answered is counted", func() bool { return rc.reportTotal(u.ID) >= int64(len(clicks)) })
 	testkit.Eventually(t, "all accepted conversions are stored", func() bool {
-		var goals struct{ Data []struct{ Conversions int } }
-		rc.Do("GET", "/api/urls/"+shop.ID+"/goals", nil, 200, &goals)
+		goals, err := rc.Conversions.Goals(t.Context(), shop.ID, shortline.ListGoalsParams{})
+		testkit.Must(t, err)
 		return len(goals.Data) == 1 && goals.Data[0].Conversions >= len(conversions)
 	})
 	r.Stop()

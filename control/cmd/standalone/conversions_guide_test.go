@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
@@ -58,7 +59,7 @@ func TestGuide_send_conversions(t *testing.T) {
 	testkit.Must(t, err)
 	guide := string(b)
 	p, c := shared(t)
-	link := c.CreateURL("https://shop.example.com/", nil)
+	link := c.link(shortline.CreateLink{OriginalURL: "https://shop.example.com/"})
 	env := []string{"SHORTLINE_URL=http://" + p.Addr, "TOKEN=" + c.token, "LINK_ID=" + link.ID, "GOWORK=off"}
 	dir := t.TempDir()
 

@@ -6,18 +6,13 @@ import (
 	"testing"
 	"time"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/control/internal/manage/domains/dnstest"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/testing/acmetest"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // domain is what the API tells about a domain.
-type domain struct {
-	ID, Status string
-	Records    []acmetest.Record
-}
-
 // visitAs sends a visitor's request for a host.
 func (p *program) visitAs(host, path string) (status int, location string) {
 	p.t.Helper()
@@ -62,15 +57,17 @@ func TestS3_S4_domain_from_creation_to_another_workspace(t *testing.T) {
 	}
 	admin := p.Login()
 	// add makes a domain of a user, with the link /spring, and proves it.
-	add := func(c *client, fields map[string]any, target string) (d domain, spring created) {
+	add := func(c *client, body shortline.CreateDomain, target string) (d *shortline.Domain, spring *shortline.Link) {
 		t.Helper()
-		fields["hostname"], fields["isDefault"] = host, true
-		c.Do("POST", "/api/domains", fields, 201, &d)
-		spring = c.CreateURL(target, map[string]any{"customSlug": "spring"})
+		body.Hostname, body.IsDefault = host, shortline.Set(true)
+		d, err := c.Domains.Create(t.Context(), body)
+		testkit.Must(t, err)
+		spring = c.link(shortline.CreateLink{OriginalURL: target, CustomSlug: shortline.Set("spring")})
 		refused(http.StatusMisdirectedRequest)
 		names.Set(t, "_shortline."+host, `TXT "`+d.Records[0].Value+`"`)
-		c.Do("POST", "/api/domains/"+d.ID+"/verify", nil, 200, &d)
-		if d.Status != "ACTIVE" {
+		d, err = c.Domains.Verify(t.Context(), d.ID)
+		testkit.Must(t, err)
+		if d.Status != shortline.DomainStatusActive {
 			t.Fatalf("verified: %+v", d)
 		}
 		visit("/spring", http.StatusFound, target)
@@ -79,10 +76,11 @@ func TestS3_S4_domain_from_creation_to_another_workspace(t *testing.T) {
 	ann, bob := admin.user("ann@example.com"), admin.user("bob@example.com")
 	names.Set(t, host, "CNAME edge.sho.example.com.")
 	names.Set(t, "edge.sho.example.com", "A 198.51.100.1")
-	admin.CreateURL("https://example.com/default", map[string]any{"customSlug": "spring"})
-	pages := map[string]any{"rootUrl": "https://example.com/home", "notFoundUrl": "https://example.com/lost"}
+	admin.link(shortline.CreateLink{OriginalURL: "https://example.com/default", CustomSlug: shortline.Set("spring")})
+	pages := shortline.CreateDomain{RootURL: shortline.Set("https://example.com/home"),
+		NotFoundURL: shortline.Set("https://example.com/lost")}
 	hers, herSpring := add(ann, pages, "https://example.com/ann")
-	only := ann.CreateURL("https://example.com/ann-only", map[string]any{"customSlug": "only-ann"})
+	only := ann.link(shortline.CreateLink{OriginalURL: "https://example.com/ann-only", CustomSlug: shortline.Set("only-ann")})
 	visit("/", http.StatusFound, "https://example.com/home")
 	visit("/autumn", http.StatusFound, "https://example.com/lost")
 	if _, location := p.visitAs(p.Addr, "/spring"); location != "https://example.com/default" {
@@ -98,44 +96,42 @@ func TestS3_S4_domain_from_creation_to_another_workspace(t *testing.T) {
 	p.age(host, 8*24*time.Hour)
 	p.Start()
 	testkit.Eventually(t, "ann's domain fails", func() bool {
-		ann.Do("GET", "/api/domains/"+hers.ID, nil, 200, &hers)
-		return hers.Status == "FAILED"
+		now, err := ann.Domains.Get(t.Context(), hers.ID)
+		testkit.Must(t, err)
+		return now.Status == shortline.DomainStatusFailed
 	})
 	refused(http.StatusMisdirectedRequest)
 
-	his, hisSpring := add(bob, map[string]any{}, "https://example.com/bob")
+	his, hisSpring := add(bob, shortline.CreateDomain{}, "https://example.com/bob")
 	if his.Records[0].Value == hers.Records[0].Value {
 		t.Error("two workspaces have the same proof")
 	}
 	if status, to := p.visitAs(host, "/only-ann"); status != http.StatusNotFound {
 		t.Errorf("a slug that only ann had: %d %s", status, to)
 	}
-	for c, spring := range map[*client]created{ann: herSpring, bob: hisSpring} {
+	for c, spring := range map[*client]*shortline.Link{ann: herSpring, bob: hisSpring} {
 		testkit.Eventually(t, "the domain has the clicks of "+spring.ID+" and no others", func() bool {
-			var all, here struct{ TotalClicks int64 }
-			var by struct {
-				Groups []struct {
-					Name   string
-					Clicks int64
-				}
-			}
-			c.Do("GET", "/api/analytics/overview", nil, 200, &all)
-			c.Do("GET", "/api/analytics/overview?domain="+host, nil, 200, &here)
-			c.Do("GET", "/api/analytics/groups?by=domain", nil, 200, &by)
-			n := c.reportTotal(spring.ID)
+			all, err := c.Reports.Overview(t.Context(), shortline.FullReportParams{})
+			testkit.Must(t, err)
+			here, err := c.Reports.Overview(t.Context(), shortline.FullReportParams{Domain: []string{host}})
+			testkit.Must(t, err)
+			by, err := c.Reports.Groups(t.Context(), shortline.GroupReportParams{By: "domain"})
+			testkit.Must(t, err)
+			n := int(c.reportTotal(spring.ID))
 			return n > 0 && all.TotalClicks == n && here.TotalClicks == n && by.Groups[0].Name == host && by.Groups[0].Clicks == n
 		})
 	}
 
 	// Ann can clean up, which changes nothing for bob.
-	for _, u := range []created{herSpring, only} {
-		ann.Do("DELETE", "/api/urls/"+u.ID, nil, 204, nil)
+	for _, u := range []*shortline.Link{herSpring, only} {
+		testkit.Must(t, ann.Links.Delete(t.Context(), u.ID, shortline.DeleteLinkParams{}))
 	}
-	ann.Do("DELETE", "/api/domains/"+hers.ID, nil, 204, nil)
-	bob.CreateURL("https://example.com/after", map[string]any{"customSlug": "after"})
+	testkit.Must(t, ann.Domains.Delete(t.Context(), hers.ID))
+	bob.link(shortline.CreateLink{OriginalURL: "https://example.com/after", CustomSlug: shortline.Set("after")})
 	visit("/after", http.StatusFound, "https://example.com/after") // so the edge has all changes before
 	visit("/spring", http.StatusFound, "https://example.com/bob")
 
-	admin.Do("POST", "/api/domains/"+his.ID+"/suspend", map[string]any{"reason": "Phishing"}, 200, nil)
+	_, err := admin.Abuse.SuspendDomain(t.Context(), his.ID, shortline.SuspendDomain{Reason: "Phishing"})
+	testkit.Must(t, err)
 	refused(http.StatusGone)
 }

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"io"
 	"math/rand/v2"
-	"mime/multipart"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,49 +18,65 @@ import (
 	"testing"
 	"time"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // order is one request for expensive work.
 type order struct {
-	kind, method, path string
-	body               any
+	kind string
+	send func() error
 }
 
 // orders returns the most expensive requests of each kind that the API accepts, for a link of the user.
 func (c *client) orders(link string) (list []order) {
-	path := "/api/urls/" + link
 	noise := image.NewNRGBA(image.Rect(0, 0, 1600, 1600))
 	for i := range noise.Pix {
 		noise.Pix[i] = byte(rand.Uint32())
 	}
-	var picture, form bytes.Buffer
+	var picture bytes.Buffer
 	testkit.Must(c.t, png.Encode(&picture, noise))
-	upload := multipart.NewWriter(&form)
-	part, err := upload.CreateFormFile("file", "a.png")
-	testkit.Must(c.t, err)
-	_, err = part.Write(picture.Bytes())
-	testkit.Must(c.t, err)
-	testkit.Must(c.t, upload.Close())
-	var secrets []map[string]any
+	var secrets []shortline.CreateManyLink
 	for i := range 30 {
-		secrets = append(secrets, map[string]any{"originalUrl": "https://example.com/", "password": fmt.Sprint("secret ", i)})
+		secrets = append(secrets, shortline.CreateManyLink{OriginalURL: shortline.Set("https://example.com/"),
+			Password: shortline.Set(fmt.Sprint("secret ", i))})
 	}
-	var file struct {
-		ID string `json:"id"`
-	}
+	ctx := context.Background() // an order is answered, also after the time is over
 	rows := strings.Repeat("https://example.com/,a;b\n", 100_000)
-	testkit.Must(c.t, c.try("POST", "/api/imports", raw{"text/csv", "url,tags\n" + rows}, 201, &file))
+	file, err := c.Imports.Create(ctx, strings.NewReader("url,tags\n"+rows), shortline.CreateImportParams{})
+	testkit.Must(c.t, err)
+	// read returns an error unless a whole file arrives.
+	read := func(raw *shortline.Raw, err error) error {
+		if err != nil {
+			return err
+		}
+		defer raw.Close()
+		_, err = io.Copy(io.Discard, raw)
+		return err
+	}
+	done := func(_ any, err error) error { return err }
+	year := shortline.TimeRangeLast365Days
 	return []order{
-		{"explain", "POST", path + "/explain", map[string]any{}},
-		{"replay", "POST", path + "/explain/replay", map[string]any{"draft": map[string]any{}, "limit": 35}},
-		{"QR code", "GET", path + "/qrcode?format=png&width=2048&shape=dots", nil},
-		{"QR code", "GET", path + "/qrcode?format=pdf&width=2048&shape=rounded", nil},
-		{"image", "POST", "/api/og-images/upload/" + link, raw{upload.FormDataContentType(), form.String()}},
-		{"export", "GET", "/api/analytics/export?includeClicks=true&timeRange=last_365_days", nil},
-		{"report", "GET", "/api/analytics/overview?timeRange=last_365_days&compare=previous", nil},
-		{"bulk", "POST", "/api/urls/bulk", map[string]any{"urls": secrets}},
-		{"dry run", "POST", "/api/imports/" + file.ID + "/dry-run", map[string]any{"mapping": map[string]any{"originalUrl": "url", "tags": "tags"}}},
+		{"explain", func() error { return done(c.Links.Explain(ctx, link, shortline.ExplainLink{})) }},
+		{"replay", func() error { return done(c.Links.Replay(ctx, link, shortline.ReplayLink{Limit: shortline.Set(35)})) }},
+		{"QR code", func() error {
+			return read(c.Links.QRCode(ctx, link, shortline.QRCodeParams{Format: shortline.QRFormatPNG, Width: 2048, Shape: shortline.QRShapeDots}))
+		}},
+		{"QR code", func() error {
+			return read(c.Links.QRCode(ctx, link, shortline.QRCodeParams{Format: shortline.QRFormatPDF, Width: 2048,
+				Shape: shortline.QRShapeRounded}))
+		}},
+		{"image", func() error { return done(c.Images.Upload(ctx, link, bytes.NewReader(picture.Bytes()))) }},
+		{"export", func() error {
+			return read(c.Reports.Export(ctx, shortline.ExportReportParams{TimeRange: year, IncludeClicks: shortline.Set(true)}))
+		}},
+		{"report", func() error {
+			return done(c.Reports.Overview(ctx, shortline.FullReportParams{TimeRange: year, Compare: "previous"}))
+		}},
+		{"bulk", func() error { return done(c.Links.CreateMany(ctx, shortline.CreateManyLinks{URLs: secrets})) }},
+		{"dry run", func() error {
+			return done(c.Imports.DryRun(ctx, file.ID, shortline.ImportPlan{Mapping: map[string]string{"originalUrl": "url", "tags": "tags"}}))
+		}},
 	}
 }
 
@@ -97,16 +113,15 @@ func TestS2_every_expensive_order_is_answered(t *testing.T) {
 	p := start(t)
 	admin := p.Login()
 	greedy, other := admin.user("greedy@example.com"), admin.user("other@example.com")
-	visited := other.CreateURL("https://example.com/", nil)
-	link := greedy.CreateURL("https://example.com/", nil)
+	visited := other.link(shortline.CreateLink{OriginalURL: "https://example.com/"})
+	link := greedy.link(shortline.CreateLink{OriginalURL: "https://example.com/"})
 	for i := range 100 { // until the rules of a link are too expensive
-		leaves := make([]map[string]any, 100)
+		leaves := make([]shortline.Matcher, 100)
 		for n := range leaves {
-			leaves[n] = map[string]any{"type": "referer", "operator": "contains", "value": fmt.Sprint(i, "-", n)}
+			leaves[n] = shortline.Match(shortline.ConditionTypeReferer, shortline.Contains, fmt.Sprint(i, "-", n))
 		}
-		rule := map[string]any{"name": fmt.Sprint("rule ", i), "targetUrl": "https://example.com/rule",
-			"conditions": map[string]any{"operator": "OR", "conditions": leaves}}
-		if err := greedy.try("POST", "/api/urls/"+link.ID+"/routing-rules", rule, 201, nil); err != nil {
+		rule := shortline.CreateRule{Name: fmt.Sprint("rule ", i), TargetURL: "https://example.com/rule", Conditions: shortline.Or(leaves...)}
+		if _, err := greedy.Rules.Create(t.Context(), link.ID, rule); err != nil {
 			break
 		}
 	}
@@ -122,15 +137,11 @@ func TestS2_every_expensive_order_is_answered(t *testing.T) {
 				for i := k; ctx.Err() == nil; i++ {
 					n := i % len(orders)
 					o := orders[n]
-					want := 200
-					if o.kind == "bulk" || o.kind == "image" {
-						want = 201
-					}
-					err := greedy.try(o.method, o.path, o.body, want, nil)
+					err := o.send()
 					switch {
 					case err == nil:
 						done[n].Add(1)
-					case strings.Contains(err.Error(), "got 503"), strings.Contains(err.Error(), "got 429"):
+					case shortline.HasStatus(err, http.StatusServiceUnavailable), shortline.HasStatus(err, http.StatusTooManyRequests):
 						refused[n].Add(1)
 					default:
 						t.Errorf("%s: %v", o.kind, err)
@@ -150,9 +161,10 @@ func TestS2_every_expensive_order_is_answered(t *testing.T) {
 		}
 		var running sync.WaitGroup
 		running.Go(func() {
-			login := map[string]any{"email": "other@example.com", "password": "correct horse battery staple"}
+			login := shortline.SignIn{Email: "other@example.com", Password: "correct horse battery staple"}
 			signIns[round%2] = append(signIns[round%2], measure(ctx, t, 250*time.Millisecond, func() error {
-				return (&client{t: t, base: other.base}).try("POST", "/api/auth/login", login, 200, nil)
+				_, err := newClient(t, other.base, "").Account.Login(context.Background(), login)
+				return err
 			})...)
 		})
 		visits[round%2] = append(visits[round%2], measure(ctx, t, 5*time.Millisecond, func() error {
@@ -166,7 +178,7 @@ func TestS2_every_expensive_order_is_answered(t *testing.T) {
 		wait()
 	}
 	for n, o := range orders {
-		t.Logf("%s %s: %d done, %d refused", o.kind, o.path, done[n].Load(), refused[n].Load())
+		t.Logf("%s: %d done, %d refused", o.kind, done[n].Load(), refused[n].Load())
 		if done[n].Load() == 0 {
 			t.Errorf("no %s was done", o.kind)
 		}

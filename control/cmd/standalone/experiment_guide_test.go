@@ -25,10 +25,9 @@ func TestGuide_run_an_experiment(t *testing.T) {
 	}
 	env = append(env, "LINK_ID="+ids[0], "PHOTOS="+ids[1], "VIDEO="+ids[2])
 
-	var key struct{ Key string }
-	c.Do("POST", "/api/api-keys", map[string]any{"name": "shop", "scopes": []string{"conversions:write"}}, 201, &key)
+	key := c.key()
 	sales := shoptest.Start(t, shoptest.Config{
-		Links: []string{"http://" + p.Addr + "/shoes"}, API: []string{"http://" + p.Addr}, Key: key.Key, Goal: "purchase",
+		Links: []string{"http://" + p.Addr + "/shoes"}, API: []string{"http://" + p.Addr}, Key: key, Goal: "purchase",
 		Rates: map[string]float64{"/photos": 0.05, "/video": 0.15}, Visitors: 3000, Seed: 3, Workers: 8,
 	}).Wait()
 	t.Logf("%+v", sales)

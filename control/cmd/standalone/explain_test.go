@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -42,18 +43,19 @@ func TestE2E_explain_agrees_with_the_edge(t *testing.T) {
 		}
 		return one[r.IntN(len(one))]
 	}
-	var links []created
+	var links []*shortline.Link
 	for i := range 12 {
-		fields := map[string]any{"utmCampaign": pick([]string{"", "spring sale"}), "utmSource": pick([]string{"", "preset"})}
+		fields := shortline.CreateLink{OriginalURL: fmt.Sprintf("https://own.example/%d?x=0#part", i),
+			UTMCampaign: shortline.Set(pick([]string{"", "spring sale"})), UTMSource: shortline.Set(pick([]string{"", "preset"}))}
 		switch i {
 		case 9:
-			fields["password"] = "open sesame"
+			fields.Password = shortline.Set("open sesame")
 		case 10:
-			fields["status"] = "INACTIVE"
+			fields.Status = shortline.Set(shortline.LinkStatusInactive)
 		case 11:
-			fields["ogTitle"] = "a title"
+			fields.OGTitle = shortline.Set("a title")
 		}
-		u := c.CreateURL(fmt.Sprintf("https://own.example/%d?x=0#part", i), fields)
+		u := c.link(fields)
 		for n := range r.IntN(4) {
 			group := map[string]any{"operator": pick([]string{"AND", "OR"}),
 				"conditions": []any{condition(), map[string]any{"operator": "AND", "conditions": []any{condition(), condition()}}}}
@@ -63,9 +65,7 @@ func TestE2E_explain_agrees_with_the_edge(t *testing.T) {
 		}
 		if i%3 == 1 { // one variant with a weight; with more, the choice would be random
 			for _, weight := range []int{0, 7} {
-				c.Do("POST", "/api/urls/"+u.ID+"/variants",
-					map[string]any{"name": "v", "targetUrl": fmt.Sprintf("https://variant.example/%d", weight),
-						"weight": weight}, 201, nil)
+				c.variant(u.ID, fmt.Sprintf("https://variant.example/%d", weight), weight)
 			}
 		}
 		if i%4 == 2 {
@@ -123,13 +123,11 @@ func TestE2E_explain_of_a_sticky_link_agrees_with_the_edge(t *testing.T) {
 	t.Parallel()
 	p, c := shared(t)
 	c.Do("PUT", "/api/conversions/settings", map[string]any{"clickParameter": "shop_click"}, 200, nil)
-	for _, stickiness := range []string{"cookie", "hash"} {
-		u := c.CreateURL("https://shop.example.com/", map[string]any{"trackConversions": true, "stickiness": stickiness,
-			"utmSource": "preset"})
+	for _, stickiness := range []shortline.Stickiness{"cookie", "hash"} {
+		u := c.link(shortline.CreateLink{OriginalURL: "https://shop.example.com/", TrackConversions: shortline.Set(true),
+			Stickiness: shortline.Set(stickiness), UTMSource: shortline.Set("preset")})
 		for _, page := range []string{"a", "b", "c"} {
-			c.Do("POST", "/api/urls/"+u.ID+"/variants",
-				map[string]any{"name": page, "weight": 10, "targetUrl": "https://shop.example.com/" + page},
-				201, nil)
+			c.variant(u.ID, "https://shop.example.com/"+page, 10)
 		}
 		variants := map[string]bool{}
 		for n := range 30 {
@@ -157,7 +155,7 @@ func TestE2E_explain_of_a_sticky_link_agrees_with_the_edge(t *testing.T) {
 			t.Errorf("%s: 30 visitors got the variants %v", stickiness, variants)
 		}
 	}
-	u := c.CreateURL("https://own.example/", nil)
+	u := c.link(shortline.CreateLink{OriginalURL: "https://own.example/"})
 	var e struct{ Destination map[string]any }
 	c.Do("POST", "/api/urls/"+u.ID+"/explain", map[string]any{}, 200, &e)
 	if name, ok := e.Destination["clickParameter"]; !ok || name != nil || e.Destination["location"] != "https://own.example/" {
@@ -172,12 +170,11 @@ func TestE2E_explain_agrees_about_the_life_of_links(t *testing.T) {
 	const over = "https://example.com/over"
 	now := time.Now()
 	instant := func(d time.Duration) string { return now.Add(d).UTC().Format(time.RFC3339) }
-	past := map[string]any{"expiresAt": instant(-time.Hour)}
 	type explained struct {
 		Outcome string
 		Status  int
 	}
-	explain := func(u created, at string) (e explained) {
+	explain := func(u *shortline.Link, at string) (e explained) {
 		t.Helper()
 		body := map[string]any{"userAgent": laptop}
 		if at != "" {
@@ -186,21 +183,24 @@ func TestE2E_explain_agrees_about_the_life_of_links(t *testing.T) {
 		c.Do("POST", "/api/urls/"+u.ID+"/explain", body, 200, &e)
 		return e
 	}
-	links := map[string]created{}
+	links := map[string]*shortline.Link{}
 	for name, q := range map[string]struct {
-		fields, change map[string]any
-		want           explained
-		location       string
+		fields   shortline.CreateLink
+		ended    bool
+		want     explained
+		location string
 	}{
-		"scheduled":               {map[string]any{"startsAt": instant(time.Hour)}, nil, explained{"ABSENT", 404}, ""},
-		"expired":                 {nil, past, explained{"GONE", 410}, ""},
-		"expired with an address": {map[string]any{"expiredUrl": over, "redirectCode": 301}, past, explained{"ENDED", 302}, over},
-		"permanent":               {map[string]any{"redirectCode": 308}, nil, explained{"REDIRECT", 308}, destination},
-		"limited":                 {map[string]any{"maxClicks": 1, "expiredUrl": over}, nil, explained{"REDIRECT", 302}, destination},
+		"scheduled":               {shortline.CreateLink{StartsAt: shortline.Set(now.Add(time.Hour))}, false, explained{"ABSENT", 404}, ""},
+		"expired":                 {shortline.CreateLink{}, true, explained{"GONE", 410}, ""},
+		"expired with an address": {shortline.CreateLink{ExpiredURL: shortline.Set(over), RedirectCode: shortline.Set(301)}, true, explained{"ENDED", 302}, over},
+		"permanent":               {shortline.CreateLink{RedirectCode: shortline.Set(308)}, false, explained{"REDIRECT", 308}, destination},
+		"limited":                 {shortline.CreateLink{MaxClicks: shortline.Set(1), ExpiredURL: shortline.Set(over)}, false, explained{"REDIRECT", 302}, destination},
 	} {
-		u := c.CreateURL(destination, q.fields)
-		if q.change != nil {
-			c.Do("PUT", "/api/urls/"+u.ID, q.change, 200, nil)
+		q.fields.OriginalURL = destination
+		u := c.link(q.fields)
+		if q.ended {
+			_, err := c.Links.Update(t.Context(), u.ID, shortline.UpdateLink{ExpiresAt: shortline.Set(now.Add(-time.Hour))})
+			testkit.Must(t, err)
 		}
 		links[name] = u
 		if e := explain(u, ""); e != q.want {

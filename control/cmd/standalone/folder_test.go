@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -114,7 +115,7 @@ func TestA1_commands_give_access(t *testing.T) {
 		}
 		return m[1]
 	}
-	(&client{t: t, base: admin.base}).signIn("second@example.com", password(run("create-admin", "second@example.com")))
+	signIn(t, admin.base, "second@example.com", password(run("create-admin", "second@example.com")))
 	p.password = password(run("reset-password", "admin@example.com"))
 	admin.Do("GET", "/api/auth/me", nil, 401, nil) // its session has ended
 	p.Login()
@@ -149,8 +150,8 @@ func TestA11_a_second_program_is_refused(t *testing.T) {
 type lived struct {
 	*program
 	old   string // copy of an earlier start
-	link  created
-	later created // made after the copy
+	link  *shortline.Link
+	later *shortline.Link // made after the copy
 }
 
 func copyTo(t *testing.T, from, to string) {
@@ -165,13 +166,13 @@ func live(t *testing.T) *lived {
 	t.Helper()
 	l := &lived{program: start(t), old: filepath.Join(t.TempDir(), "old")}
 	c := l.Login()
-	l.link = c.CreateURL("https://example.com/first", nil)
+	l.link = c.link(shortline.CreateLink{OriginalURL: "https://example.com/first"})
 	l.clicks(c, 3)
 	l.Stop()
 	copyTo(t, l.Dir, l.old)
 	l.Start()
 	c = l.Login()
-	l.later = c.CreateURL("https://example.com/later", nil)
+	l.later = c.link(shortline.CreateLink{OriginalURL: "https://example.com/later"})
 	l.clicks(c, 4)
 	l.Stop()
 	return l
@@ -282,7 +283,7 @@ func (l *lived) works(what, slug string, clicks int64) {
 	if status, _ := l.follow(slug, visitor); status != 302 {
 		l.t.Errorf("%s: a link answers %d", what, status)
 	}
-	fresh := c.CreateURL("https://example.com/fresh", nil)
+	fresh := c.link(shortline.CreateLink{OriginalURL: "https://example.com/fresh"})
 	if status, _ := l.follow(fresh.Slug, visitor); status != 302 {
 		l.t.Errorf("%s: a new link answers %d", what, status)
 	}
@@ -298,12 +299,12 @@ func TestA3_a_backup_over_a_used_folder(t *testing.T) {
 	t.Parallel()
 	l := &lived{program: start(t)}
 	c := l.Login()
-	l.link = c.CreateURL("https://example.com/first", nil)
+	l.link = c.link(shortline.CreateLink{OriginalURL: "https://example.com/first"})
 	l.clicks(c, 3)
 	backup := l.backedUp()
-	lost := c.CreateURL("https://example.com/lost", nil)
+	lost := c.link(shortline.CreateLink{OriginalURL: "https://example.com/lost"})
 	for range 3 {
-		c.CreateURL("https://example.com/lost", nil)
+		c.link(shortline.CreateLink{OriginalURL: "https://example.com/lost"})
 	}
 	l.clicks(c, 2)
 	l.Kill()
@@ -361,9 +362,7 @@ func TestA2_repair_accepts_a_loss(t *testing.T) {
 		l.Start()
 		c := l.Login()
 		testkit.Eventually(t, "the clicks are in the report", func() bool { return c.reportTotal(l.link.ID) == clicks })
-		var u struct{ ClickCount int64 }
-		c.Do("GET", "/api/urls/"+l.link.ID, nil, 200, &u)
-		if u.ClickCount < 3 {
+		if u := c.now(l.link.ID); u.ClickCount < 3 {
 			t.Errorf("the counter went back to %d", u.ClickCount)
 		}
 		l.Stop()
@@ -375,7 +374,7 @@ func TestA5_the_log_of_the_click_store_is_lost(t *testing.T) {
 	t.Parallel()
 	l := &lived{program: start(t)}
 	c := l.Login()
-	l.link = c.CreateURL("https://example.com/first", nil)
+	l.link = c.link(shortline.CreateLink{OriginalURL: "https://example.com/first"})
 	for i, lose := range []func(path string) error{
 		os.Remove,
 		func(path string) error {

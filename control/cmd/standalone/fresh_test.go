@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -25,8 +26,8 @@ func newChanger(t *testing.T) *changer {
 	transport := &http.Transport{MaxIdleConnsPerHost: 16}
 	t.Cleanup(transport.CloseIdleConnections)
 	follow := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	c.http = &http.Client{Transport: transport, CheckRedirect: follow}
-	return &changer{t: t, api: c, http: c.http}
+	own := &http.Client{Transport: transport, CheckRedirect: follow}
+	return &changer{t: t, api: newClient(t, c.base, c.token, shortline.WithHTTPClient(own)), http: own}
 }
 
 // call makes one change. On a slow machine, the hash of a link's password may wait too long for a processor. The server then refuses the
@@ -73,7 +74,7 @@ func (f *changer) each(n int, round func(worker, i int)) {
 	f.t.Logf("%d visits, %d stale", f.visits.Load(), f.stale.Load())
 }
 
-func (f *changer) create(slug, target string) (u created) {
+func (f *changer) create(slug, target string) (u shortline.Link) {
 	f.call("POST", "/api/urls", map[string]any{"originalUrl": target, "customSlug": slug}, 201, &u)
 	return u
 }

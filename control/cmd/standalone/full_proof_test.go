@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -54,7 +55,7 @@ func TestE2E_disk_full(t *testing.T) {
 	})
 	p.Start()
 	c := p.Login()
-	u := c.CreateURL("https://example.com/landing", nil)
+	u := c.link(shortline.CreateLink{OriginalURL: "https://example.com/landing"})
 	p.Stop()
 
 	// The spool would reserve several files, but there is space for one.

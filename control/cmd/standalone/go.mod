@@ -3,6 +3,7 @@ module github.com/shortline/shortline/control/cmd/standalone
 go 1.26.0
 
 require (
+	github.com/shortline/shortline/client v0.0.0
 	github.com/shortline/shortline/control v0.0.0
 	github.com/shortline/shortline/edge v0.0.0
 	github.com/shortline/shortline/shared v0.0.0
@@ -141,3 +142,5 @@ replace github.com/shortline/shortline/shared => ../../../shared
 replace github.com/shortline/shortline/edge => ../../../edge
 
 replace github.com/shortline/shortline/control => ../..
+
+replace github.com/shortline/shortline/client => ../../../client

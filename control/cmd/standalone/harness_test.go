@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"regexp"
@@ -17,6 +19,7 @@ import (
 	"syscall"
 	"testing"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -211,12 +214,25 @@ func (p *program) Stop() {
 	})
 }
 
-// client calls the API as a user.
+// client calls the API as a user, with the Go client. It sends each request once.
 type client struct {
-	t     testing.TB
-	base  string
-	token string
-	http  *http.Client // nil: the default
+	*shortline.Client
+	t           testing.TB
+	base, token string
+}
+
+// newClient returns a client with the token of a session, or with an empty one. It uses the connections of one HTTP client, if given.
+func newClient(t testing.TB, base, token string, of ...shortline.Option) *client {
+	options := append([]shortline.Option{shortline.WithToken(token), shortline.WithRetry(shortline.NoRetry)}, of...)
+	return &client{shortline.New(base, options...), t, base, token}
+}
+
+// signIn returns the client of a user.
+func signIn(t testing.TB, base, email, password string) *client {
+	t.Helper()
+	session, err := newClient(t, base, "").Account.Login(t.Context(), shortline.SignIn{Email: email, Password: password})
+	testkit.Must(t, err)
+	return newClient(t, base, *session.AccessToken)
 }
 
 // Password returns the first admin's password, which the first start prints. The output may arrive after the program is
@@ -235,32 +251,19 @@ func (p *program) Password() string {
 // Login signs in as the first admin.
 func (p *program) Login() *client {
 	p.t.Helper()
-	c := &client{t: p.t, base: "http://" + p.Addr, http: http.DefaultClient}
-	c.signIn("admin@example.com", p.Password())
-	return c
-}
-
-func (c *client) signIn(email, password string) {
-	c.t.Helper()
-	var out struct{ AccessToken string }
-	c.Do("POST", "/api/auth/login", map[string]any{"email": email, "password": password}, 200, &out)
-	c.token = out.AccessToken
+	return signIn(p.t, "http://"+p.Addr, "admin@example.com", p.Password())
 }
 
 // user creates a user and signs in.
 func (c *client) user(email string) *client {
 	c.t.Helper()
 	const password = "correct horse battery staple"
-	c.Do("POST", "/api/users", map[string]any{"email": email, "password": password}, 201, nil)
-	u := &client{t: c.t, base: c.base}
-	u.signIn(email, password)
-	return u
+	_, err := c.Users.Create(c.t.Context(), shortline.CreateUser{Email: email, Password: password})
+	testkit.Must(c.t, err)
+	return signIn(c.t, c.base, email, password)
 }
 
-// raw is a body that is sent as it is.
-type raw struct{ contentType, text string }
-
-// Do sends one request, with body as JSON unless it is raw. It decodes the answer into out, unless out is nil or a string.
+// Do sends one request, with body as JSON, and decodes the answer into out.
 func (c *client) Do(method, path string, body any, wantStatus int, out any) {
 	c.t.Helper()
 	testkit.Must(c.t, c.try(method, path, body, wantStatus, out))
@@ -268,58 +271,56 @@ func (c *client) Do(method, path string, body any, wantStatus int, out any) {
 
 // try is like Do, for goroutines.
 func (c *client) try(method, path string, body any, wantStatus int, out any) error {
-	sent, isRaw := body.(raw)
-	if body != nil && !isRaw {
-		b, err := json.Marshal(body)
-		if err != nil {
-			return err
+	path, query, _ := strings.Cut(path, "?")
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return err
+	}
+	var answer shortline.Meta
+	err = c.Client.Do(context.Background(), method, path, values, body, out, shortline.Into(&answer))
+	var refused *shortline.APIError
+	if errors.As(err, &refused) && refused.Status == wantStatus {
+		if out == nil {
+			return nil
 		}
-		sent = raw{"application/json", string(b)}
+		return json.Unmarshal(refused.Body, out)
 	}
-	req, err := http.NewRequestWithContext(context.Background(), method, c.base+path, strings.NewReader(sent.text))
-	if err != nil {
-		return err
+	if err == nil && answer.Status != wantStatus {
+		err = fmt.Errorf("%s %s: got %d, want %d", method, path, answer.Status, wantStatus)
 	}
-	if body != nil {
-		req.Header.Set("Content-Type", sent.contentType)
-	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	res, err := cmp.Or(c.http, http.DefaultClient).Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		return err
-	}
-	if res.StatusCode != wantStatus {
-		return fmt.Errorf("%s %s: got %d, want %d: %s", method, path, res.StatusCode, wantStatus, b)
-	}
-	if text, ok := out.(*string); ok {
-		*text = string(b)
-	} else if out != nil {
-		if err := json.Unmarshal(b, out); err != nil {
-			return fmt.Errorf("%s %s: %w in %s", method, path, err, b)
-		}
-	}
-	return nil
+	return err
 }
 
-// created holds the fields of a new link that tests use.
-type created struct{ ID, Slug, ShortURL string }
-
-// CreateURL creates a link; more holds additional fields.
-func (c *client) CreateURL(target string, more map[string]any) (u created) {
+// link creates a link.
+func (c *client) link(body shortline.CreateLink) *shortline.Link {
 	c.t.Helper()
-	body := map[string]any{"originalUrl": target}
-	for k, v := range more {
-		body[k] = v
-	}
-	c.Do("POST", "/api/urls", body, 201, &u)
+	u, err := c.Links.Create(c.t.Context(), body)
+	testkit.Must(c.t, err)
 	return u
+}
+
+// variant adds a destination to the A/B test of a link.
+func (c *client) variant(link, target string, weight int) {
+	c.t.Helper()
+	_, err := c.Variants.Create(c.t.Context(), link, shortline.CreateVariant{Name: "v", TargetURL: target, Weight: shortline.Set(weight)})
+	testkit.Must(c.t, err)
+}
+
+// now returns the present state of a link.
+func (c *client) now(link string) *shortline.Link {
+	c.t.Helper()
+	u, err := c.Links.Get(c.t.Context(), link)
+	testkit.Must(c.t, err)
+	return u
+}
+
+// key returns a key that may send conversions.
+func (c *client) key() string {
+	c.t.Helper()
+	key, err := c.Keys.Create(c.t.Context(), shortline.CreateAPIKey{Name: "shop",
+		Scopes: shortline.Set([]shortline.Scope{shortline.ScopeConversionsWrite})})
+	testkit.Must(c.t, err)
+	return key.Key
 }
 
 // follow requests a link as a visitor and returns the status and Location. A header Host names another host.

@@ -9,32 +9,38 @@ import (
 	"testing"
 	"time"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
-// imported is what tests read of an import.
-type imported struct {
-	ID, Status string
-	Progress   struct{ Done, Created, Updated, Skipped, Renamed, Failed int }
-}
-
 // importLinks uploads and starts an import of n links with the slugs PREFIX-0, PREFIX-1 and so on.
-func (c *client) importLinks(prefix string, n int) (i imported) {
+func (c *client) importLinks(prefix string, n int) *shortline.Import {
 	c.t.Helper()
 	var b strings.Builder
 	b.WriteString("long_url,keyword,title,created\n")
 	for k := range n {
 		fmt.Fprintf(&b, "https://example.com/%s/%d?a=b,%s-%d,\"Title, %d\",2024-05-06 07:08:09\n", prefix, k, prefix, k, k)
 	}
-	c.Do("POST", "/api/imports?name=links.csv", raw{"text/csv", b.String()}, 201, &i)
-	plan := map[string]any{"mapping": map[string]string{"originalUrl": "long_url", "slug": "keyword", "title": "title",
-		"createdAt": "created"}, "conflicts": "rename"}
-	var dry struct{ Create, Errors int }
-	c.Do("POST", "/api/imports/"+i.ID+"/dry-run", plan, 200, &dry)
+	ctx := c.t.Context()
+	i, err := c.Imports.Create(ctx, strings.NewReader(b.String()), shortline.CreateImportParams{Name: "links.csv"})
+	testkit.Must(c.t, err)
+	plan := shortline.ImportPlan{Mapping: map[string]string{"originalUrl": "long_url", "slug": "keyword", "title": "title",
+		"createdAt": "created"}, Conflicts: shortline.Set(shortline.Conflicts("rename"))}
+	dry, err := c.Imports.DryRun(ctx, i.ID, plan)
+	testkit.Must(c.t, err)
 	if dry.Create != n || dry.Errors != 0 {
 		c.t.Fatalf("dry run: %+v", dry)
 	}
-	c.Do("POST", "/api/imports/"+i.ID+"/start", plan, 202, &i)
+	i, err = c.Imports.Start(ctx, i.ID, plan)
+	testkit.Must(c.t, err)
+	return i
+}
+
+// imported returns the present state of an import.
+func (c *client) imported(id string) *shortline.Import {
+	c.t.Helper()
+	i, err := c.Imports.Get(c.t.Context(), id)
+	testkit.Must(c.t, err)
 	return i
 }
 
@@ -45,24 +51,23 @@ func TestE2E_import_survives_kill_9(t *testing.T) {
 	p := start(t)
 	c := p.Login()
 	i := c.importLinks("kill", rows)
-	path := "/api/imports/" + i.ID
 	var at []int
 	for n := range kills {
 		until := rows*(n+1)/(kills+2) + rand.IntN(500)
 		testkit.Eventually(t, "the import continues", func() bool {
-			c.Do("GET", path, nil, 200, &i)
+			i = c.imported(i.ID)
 			return i.Progress.Done >= until
 		})
 		p.Kill()
 		p.Start()
 		c = p.Login()
-		c.Do("GET", path, nil, 200, &i)
+		i = c.imported(i.ID)
 		if at = append(at, i.Progress.Done); i.Status != "RUNNING" {
 			t.Fatalf("after %d kills: %+v", n+1, i)
 		}
 	}
 	testkit.Eventually(t, "the import ends", func() bool {
-		c.Do("GET", path, nil, 200, &i)
+		i = c.imported(i.ID)
 		return i.Status != "RUNNING"
 	})
 	if i.Status != "DONE" || i.Progress.Done != rows || i.Progress.Created != rows {
@@ -90,7 +95,7 @@ func TestE2E_import_takes_about_a_minute(t *testing.T) {
 	i := c.importLinks("many", rows)
 	prepared := time.Since(began)
 	testkit.Eventually(t, "the import ends", func() bool {
-		c.Do("GET", "/api/imports/"+i.ID, nil, 200, &i)
+		i = c.imported(i.ID)
 		return i.Status != "RUNNING"
 	})
 	took := time.Since(began)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -18,7 +19,7 @@ func TestE2E_kill_9_loses_no_click_and_repeats_none(t *testing.T) {
 	kills := number(t, "N", testkit.Size(2, 30))
 	p := start(t)
 	c := p.Login()
-	u := c.CreateURL("https://example.com/landing", nil)
+	u := c.link(shortline.CreateLink{OriginalURL: "https://example.com/landing"})
 	v := startVisits(p.Addr, 16, u.Slug, "")
 	var worst time.Duration
 	for n := range kills + 1 {

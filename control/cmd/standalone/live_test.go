@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -126,7 +127,7 @@ func TestLive_streams_through_edges(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	admin := p.Login()
-	link := admin.CreateURL("https://example.com/", map[string]any{"customSlug": "watched"})
+	link := admin.link(shortline.CreateLink{OriginalURL: "https://example.com/", CustomSlug: shortline.Set("watched")})
 	before, stopEdge := edgeBefore(t, p)
 
 	direct, through := listen(t, "direct", p.Addr, admin.token), listen(t, "through an edge", before, admin.token)

@@ -17,6 +17,7 @@ import (
 	"github.com/valyala/fasthttp"
 	_ "modernc.org/sqlite"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -135,15 +136,12 @@ func compare(acked map[string]bool, stored map[string]int) (missing, twice int) 
 // reportTotal returns a link's total of clicks in the report.
 func (c *client) reportTotal(id string) int64 {
 	c.t.Helper()
-	var report struct {
-		TotalClicks int64
-		Overview    struct{ TotalClicks int64 }
-	}
-	c.Do("GET", "/api/analytics/urls/"+id, nil, 200, &report)
+	report, err := c.Reports.Link(c.t.Context(), id, shortline.FullReportParams{})
+	testkit.Must(c.t, err)
 	if report.TotalClicks != report.Overview.TotalClicks {
 		c.t.Fatalf("the figures of the report contradict each other: %+v", report)
 	}
-	return report.TotalClicks
+	return int64(report.TotalClicks)
 }
 
 // eachRow runs a statement on a database. read scans a row of the answer.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	shortline "github.com/shortline/shortline/client"
 )
 
 // BenchmarkP23 measures the processor time of standalone with its default settings at 100 clicks a second, while nobody looks
@@ -11,7 +13,7 @@ import (
 func BenchmarkP23(b *testing.B) {
 	const rate, seconds, budget = 100, 20, 0.08
 	p := start(b)
-	u := p.Login().CreateURL("https://example.com/", nil)
+	u := p.Login().link(shortline.CreateLink{OriginalURL: "https://example.com/"})
 	line := &keptLine{addr: p.Addr}
 	defer line.close()
 	visit := func(n int) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -50,13 +51,13 @@ func TestOps6_AnonymizeIP(t *testing.T) {
 			t.Parallel()
 			p := start(t, "ANONYMIZE_IP="+setting, "TRUSTED_PROXIES=127.0.0.1")
 			c := p.Login()
-			u := c.CreateURL("https://example.com/", nil)
+			u := c.link(shortline.CreateLink{OriginalURL: "https://example.com/"})
 			for _, from := range []string{"203.0.113.77", "2001:db8:1:2::3", "203.0.113.77"} {
 				p.visit(u.Slug, from)
 			}
 			testkit.Eventually(t, "the clicks are counted", func() bool { return c.reportTotal(u.ID) == 3 })
-			var page struct{ Clicks []struct{ IP *string } }
-			c.Do("GET", "/api/analytics/urls/"+u.ID+"/recent-clicks", nil, 200, &page)
+			page, err := c.Reports.RecentClicks(t.Context(), u.ID, shortline.ClicksParams{})
+			testkit.Must(t, err)
 			shown := map[string]int{}
 			for _, click := range page.Clicks {
 				if click.IP != nil {
@@ -86,9 +87,11 @@ func TestOps6_Erase(t *testing.T) {
 	t.Parallel()
 	p, _ := shared(t)
 	c := p.Login()
-	u := c.CreateURL("https://example.com/", nil)
+	u := c.link(shortline.CreateLink{OriginalURL: "https://example.com/"})
 	// The host of the webhook does not exist, so deliveries wait and the log of attempts grows.
-	c.Do("POST", "/api/webhooks", map[string]any{"name": "a", "url": "https://hook.invalid/", "events": []string{"url.clicked"}}, 201, nil)
+	_, err := c.Webhooks.Create(t.Context(), shortline.CreateWebhook{Name: "a", URL: "https://hook.invalid/",
+		Events: []shortline.Event{shortline.EventURLClicked}})
+	testkit.Must(t, err)
 	for _, from := range []string{"203.0.113.77", "203.0.113.77", "2001:db8:1:2::3", "198.51.100.1"} {
 		p.visit(u.Slug, from)
 	}
@@ -103,9 +106,9 @@ func TestOps6_Erase(t *testing.T) {
 			t.Errorf("%s is not in the backup before the erasure, so the search does not work", ip)
 		}
 	}
-	var erased struct{ Clicks, WebhookDeliveries, WebhookLogs int }
 	for ip, want := range map[string]int{"203.0.113.77": 2, "2001:db8:1:2::3": 1, "192.0.2.9": 0} {
-		c.Do("POST", "/api/privacy/erase", map[string]any{"ip": ip}, 200, &erased)
+		erased, err := c.Privacy.Erase(t.Context(), shortline.EraseVisitor{IP: ip})
+		testkit.Must(t, err)
 		if erased.Clicks != want {
 			t.Errorf("erasing %s: %d clicks, want %d", ip, erased.Clicks, want)
 		}
@@ -125,10 +128,8 @@ func TestOps6_Erase(t *testing.T) {
 	if len(traces(t, after, "198.51.100.1")) == 0 {
 		t.Error("another visitor was erased too")
 	}
-	var logs struct {
-		Data []struct{ Action string }
-	}
-	c.Do("GET", "/api/audit-logs?action=VISITOR_ERASED", nil, 200, &logs)
+	logs, err := c.Audit.List(t.Context(), shortline.ListAuditLogsParams{Action: shortline.AuditActionVisitorErased})
+	testkit.Must(t, err)
 	if len(logs.Data) != 3 {
 		t.Errorf("%d erasures are in the audit log", len(logs.Data))
 	}

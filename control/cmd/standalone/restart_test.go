@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -17,7 +18,7 @@ func TestRestart_keeps_links_sessions_clicks_and_secrets(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	c := p.Login()
-	u := c.CreateURL("https://example.com/kept", nil)
+	u := c.link(shortline.CreateLink{OriginalURL: "https://example.com/kept"})
 	if status, to := p.follow(u.Slug, visitor); status != 302 || to != "https://example.com/kept" {
 		t.Fatalf("created: %d %s", status, to)
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -14,8 +15,8 @@ func TestOps6_Retention(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	c := p.Login()
-	some, all := c.CreateURL("https://example.com/some", nil), c.CreateURL("https://example.com/all", nil)
-	visit := func(u created, n int) {
+	some, all := c.link(shortline.CreateLink{OriginalURL: "https://example.com/some"}), c.link(shortline.CreateLink{OriginalURL: "https://example.com/all"})
+	visit := func(u *shortline.Link, n int) {
 		t.Helper()
 		for range n {
 			if status, _ := p.follow(u.Slug, visitor); status != 302 {
@@ -25,12 +26,10 @@ func TestOps6_Retention(t *testing.T) {
 	}
 	visit(some, 5)
 	visit(all, 3)
-	counted := func(when string, u created, want, reported int64) {
+	counted := func(when string, u *shortline.Link, want, reported int64) {
 		t.Helper()
-		var got struct{ ClickCount int64 }
 		testkit.Eventually(t, fmt.Sprintf("%s: clickCount of %s is %d and the report's %d", when, u.Slug, want, reported), func() bool {
-			c.Do("GET", "/api/urls/"+u.ID, nil, 200, &got)
-			return got.ClickCount == want && c.reportTotal(u.ID) == reported
+			return int64(c.now(u.ID).ClickCount) == want && c.reportTotal(u.ID) == reported
 		})
 	}
 	counted("before", some, 5, 5)
@@ -52,7 +51,7 @@ func TestOps6_Retention(t *testing.T) {
 	p.env = append(p.env, "CLICK_RETENTION_DAYS=30")
 	for _, when := range testkit.Size([]string{"with retention"}, []string{"with retention", "after a restart"}) {
 		p.Start()
-		c = &client{t: t, base: "http://" + p.Addr, token: c.token}
+		c = newClient(t, "http://"+p.Addr, c.token)
 		counted(when, some, 5, 1)
 		counted(when, all, 3, 0)
 		p.Stop()

@@ -58,6 +58,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	within := newInside()
 	cfg := app.Config{Settings: s.Settings, DataDir: s.DataDir, Brand: s.Edge.BrandName}
 	cfg.TrustedProxies = strings.Trim(cfg.TrustedProxies+","+insideAddr.Addr().String(), ",")
+	cfg.ClientIPHeader = "" // the edge reads the header, and says what it found in X-Forwarded-For
 	objects, err := object.Open(s.Media, s.DataDir)
 	if err != nil {
 		return err

@@ -96,6 +96,7 @@ func (s *settings) edge() edge.Config {
 	cfg.ListenAddr, cfg.BaseURL, cfg.ConsoleURL, cfg.DataDir = s.ListenAddr, s.BaseURL, s.ConsoleURL, filepath.Join(s.DataDir, "edge")
 	cfg.TrustedProxies, cfg.RoutingZone, cfg.CertificateKeys = s.TrustedProxies, s.Zone(),
 		cmp.Or(s.Certificates.Key, s.EncryptionKey).Keys()
+	cfg.ClientIPHeader = s.ClientIPHeader
 	cfg.SpoolSegmentBytes = 4 << 20 // small, because each segment is reserved on disk and kept in memory while it is written
 	return cfg
 }

@@ -47,11 +47,12 @@ func TestSettings_page_is_generated(t *testing.T) {
 func TestA11_check_lists_every_problem(t *testing.T) {
 	t.Parallel()
 	accepted, says := check(t, "LISTEN_ADDR=nowhere", "JWT_SECRET=short", "ROUTING_TIMEZONE=Mars/Olympus", "TRUSTED_PROXIES=everybody",
-		"LOG_LEVEL=loud")
+		"LOG_LEVEL=loud", "ALLOWED_SCHEMES=https,JavaScript", "MAX_DESTINATION_BYTES=20000")
 	if accepted {
 		t.Fatal("invalid settings were accepted")
 	}
-	for _, name := range []string{"LISTEN_ADDR", "JWT_SECRET", "ROUTING_TIMEZONE", "TRUSTED_PROXIES", "LOG_LEVEL"} {
+	for _, name := range []string{"LISTEN_ADDR", "JWT_SECRET", "ROUTING_TIMEZONE", "TRUSTED_PROXIES", "LOG_LEVEL",
+		"ALLOWED_SCHEMES: the scheme javascript can't be allowed", "MAX_DESTINATION_BYTES: must be 100 to 16384"} {
 		if !strings.Contains(says, name) {
 			t.Errorf("the output does not name %s:\n%s", name, says)
 		}

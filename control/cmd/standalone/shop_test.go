@@ -4,10 +4,10 @@ import (
 	"encoding/csv"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/testing/shoptest"
 	"github.com/shortline/shortline/shared/testing/testkit"
@@ -21,20 +21,17 @@ func TestConversions_equal_the_ledger(t *testing.T) {
 	visitors, kills := number(t, "VISITORS", testkit.Size(1000, 4000)), number(t, "N", testkit.Size(1, 3))
 	p := start(t, "TRUSTED_PROXIES=127.0.0.0/8", "ENCRYPTION_KEY="+attackKey)
 	c := p.Login()
-	link := c.CreateURL("https://shop.example.com/", map[string]any{"trackConversions": true})
+	link := c.link(shortline.CreateLink{OriginalURL: "https://shop.example.com/", TrackConversions: shortline.Set(true)})
 	for _, page := range []string{"/plain", "/photo", "/video"} {
-		c.Do("POST", "/api/urls/"+link.ID+"/variants",
-			map[string]any{"name": page[1:], "weight": 10, "targetUrl": "https://shop.example.com" +
-				page}, 201, nil)
+		c.variant(link.ID, "https://shop.example.com"+page, 10)
 	}
-	var key struct{ Key string }
-	c.Do("POST", "/api/api-keys", map[string]any{"name": "shop", "scopes": []string{"conversions:write"}}, 201, &key)
+	key := c.key()
 	publishable := shopPages(c)
 
 	began := time.Now()
 	shop := shoptest.Start(t, shoptest.Config{
 		Publishable: publishable, Origin: shopOrigin,
-		Links: []string{"http://" + p.Addr + "/" + link.Slug}, API: []string{"http://" + p.Addr}, Key: key.Key, Goal: "purchase",
+		Links: []string{"http://" + p.Addr + "/" + link.Slug}, API: []string{"http://" + p.Addr}, Key: key, Goal: "purchase",
 		Rates: map[string]float64{"/plain": 0.05, "/photo": 0.05, "/video": 0.09}, Visitors: visitors, Seed: 17, Workers: 8,
 	})
 	p.killWhile(shop, visitors, kills)
@@ -54,9 +51,10 @@ const shopOrigin = "https://shop.example.com"
 
 // shopPages lets pages of the shop send conversions. It returns the publishable key.
 func shopPages(c *client) string {
-	var settings struct{ PublishableKey string }
-	c.Do("PUT", "/api/conversions/settings", map[string]any{"hosts": []string{"shop.example.com"}}, 200, &settings)
-	return settings.PublishableKey
+	settings, err := c.Conversions.PutSettings(c.t.Context(), shortline.PutConversionSettings{
+		Hosts: shortline.Set([]string{"shop.example.com"})})
+	testkit.Must(c.t, err)
+	return *settings.PublishableKey
 }
 
 // killWhile kills and restarts the program a number of times, spread over the visitors of a shop.
@@ -79,11 +77,12 @@ func (p *program) killWhile(shop *shoptest.Shop, visitors, kills int) {
 // conversions returns the conversions of a link: the fields of the export by the names of its columns.
 func (c *client) conversions(link string) (list []map[string]string) {
 	c.t.Helper()
-	var export string
-	c.Do("GET", "/api/urls/"+link+"/conversions/export", nil, 200, &export)
-	rows, err := csv.NewReader(strings.NewReader(export)).ReadAll()
+	export, err := c.Conversions.Export(c.t.Context(), link, shortline.ExportConversionsParams{})
+	testkit.Must(c.t, err)
+	defer export.Close()
+	rows, err := csv.NewReader(export).ReadAll()
 	if err != nil || len(rows) == 0 {
-		c.t.Fatalf("export: %v in %s", err, export)
+		c.t.Fatalf("export: %v in %v", err, rows)
 	}
 	for _, row := range rows[1:] {
 		one := map[string]string{}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestOps12_visitor_paths_respond_as_documented(t *testing.T) {
 	t.Parallel()
 	_, c := shared(t)
-	u := c.CreateURL("https://example.com/", map[string]any{"password": "open sesame"})
+	u := c.link(shortline.CreateLink{OriginalURL: "https://example.com/", Password: shortline.Set("open sesame")})
 	var doc struct {
 		Components struct {
 			Schemas map[string]struct{ Properties map[string]any }
@@ -45,7 +46,7 @@ func TestOps12_visitor_paths_respond_as_documented(t *testing.T) {
 func TestE2E_maxClicks_survives_the_trash(t *testing.T) {
 	t.Parallel()
 	p, c := shared(t)
-	u := c.CreateURL(destination, map[string]any{"maxClicks": 3})
+	u := c.link(shortline.CreateLink{OriginalURL: destination, MaxClicks: shortline.Set(3)})
 	follow := func(want int) {
 		t.Helper()
 		if status, _ := p.follow(u.Slug, visitor); status != want {
@@ -54,27 +55,29 @@ func TestE2E_maxClicks_survives_the_trash(t *testing.T) {
 	}
 	follow(http.StatusFound)
 	follow(http.StatusFound)
-	c.Do("DELETE", "/api/urls/"+u.ID, nil, 204, nil)
+	testkit.Must(t, c.Links.Delete(t.Context(), u.ID, shortline.DeleteLinkParams{}))
 	follow(http.StatusNotFound)
-	c.Do("POST", "/api/urls/"+u.ID+"/restore", map[string]any{}, 200, nil)
+	_, err := c.Links.Restore(t.Context(), u.ID, shortline.RestoreLink{})
+	testkit.Must(t, err)
 	follow(http.StatusFound)
 	follow(http.StatusGone)
-	status := func(want string) {
+	exhausted := func() {
 		t.Helper()
-		testkit.Eventually(t, "the link is "+want, func() bool {
-			var got struct{ Status string }
-			c.Do("GET", "/api/urls/"+u.ID, nil, 200, &got)
-			return got.Status == want
-		})
+		testkit.Eventually(t, "the link is exhausted", func() bool { return c.now(u.ID).Status == shortline.LinkStatusExhausted })
 	}
-	status("EXHAUSTED")
-	c.Do("PUT", "/api/urls/"+u.ID, map[string]any{"maxClicks": 5}, 200, nil)
+	limit := func(clicks int) {
+		t.Helper()
+		_, err := c.Links.Update(t.Context(), u.ID, shortline.UpdateLink{MaxClicks: shortline.Set(clicks)})
+		testkit.Must(t, err)
+	}
+	exhausted()
+	limit(5)
 	follow(http.StatusFound)
 	follow(http.StatusFound)
 	follow(http.StatusGone)
-	c.Do("PUT", "/api/urls/"+u.ID, map[string]any{"maxClicks": 100}, 200, nil)
+	limit(100)
 	follow(http.StatusFound)
-	c.Do("PUT", "/api/urls/"+u.ID, map[string]any{"maxClicks": 6}, 200, nil)
+	limit(6)
 	follow(http.StatusGone)
-	status("EXHAUSTED")
+	exhausted()
 }

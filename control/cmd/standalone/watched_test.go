@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -19,7 +20,7 @@ func TestA6_clicks_leave_at_once_while_somebody_looks(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	admin := p.Login()
-	link := admin.CreateURL("https://example.com/", nil)
+	link := admin.link(shortline.CreateLink{OriginalURL: "https://example.com/"})
 	// took visits the link and returns how long the click needed until it was stored.
 	took := func(stored func()) time.Duration {
 		t.Helper()

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	shortline "github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -38,18 +39,13 @@ func TestGuide_webhook_receivers(t *testing.T) {
 			dir := written(t, string(guide), r.heading, r.fence, r.file)
 			const secret = "a secret that only the two know"
 			addr := runReceiver(t, dir, secret, r.command)
-			var hook struct{ ID string }
-			c.Do("POST", "/api/webhooks", map[string]any{
-				"name": r.file, "url": "http://" + addr + "/hooks", "secret": secret, "events": []string{"url.created"},
-			}, http.StatusCreated, &hook)
-			var sent struct {
-				Success    bool
-				StatusCode int
-				Error      string
-			}
-			c.Do("POST", "/api/webhooks/"+hook.ID+"/test", nil, http.StatusCreated, &sent)
-			if !sent.Success || sent.StatusCode != http.StatusNoContent {
-				t.Errorf("the receiver answered %d: %s", sent.StatusCode, sent.Error)
+			hook, err := c.Webhooks.Create(t.Context(), shortline.CreateWebhook{Name: r.file, URL: "http://" + addr + "/hooks",
+				Secret: shortline.Set(secret), Events: []shortline.Event{shortline.EventURLCreated}})
+			testkit.Must(t, err)
+			sent, err := c.Webhooks.Test(t.Context(), hook.ID)
+			testkit.Must(t, err)
+			if !sent.Success || *sent.StatusCode != http.StatusNoContent {
+				t.Errorf("the receiver's answer: %+v", sent)
 			}
 			for what, signature := range map[string]string{
 				"another body": "sha256=" + strings.Repeat("0", 64), "no signature": "", "a truncated signature": "sha256=",

@@ -88,6 +88,18 @@ func (w *clickWorld) click(id, at string, host byte, change func(*click.Event)) 
 
 func bot(e *click.Event) { e.UserAgent = crawler }
 
+// The report of a link shows the clicks at another service, and counts only its own. It is fresh although figures are cached.
+func TestAnalytics_click_baseline(t *testing.T) {
+	w := newClickWorld(t, usual(t))
+	id := w.create("moved")
+	w.click(id, "2026-03-08T04:30:00Z", 1, nil)
+	address := "/api/analytics/urls/" + id
+	w.do("GET", address, "", as(w.ann)).want(200).shows("baseline", nil, "totalClicks", 1.0)
+	w.upsert(`{"customSlug":"moved","clickBaseline":{"count":1234,"until":"2025-03-04T05:06:07Z","source":"Bitly"}}`).wantResults("UPDATED")
+	w.do("GET", address, "", as(w.ann)).want(200).shows("baseline.count", 1234.0, "baseline.until", "2025-03-04T05:06:07.000Z",
+		"baseline.source", "Bitly", "totalClicks", 1.0, "overview.totalClicks", 1.0)
+}
+
 func TestAnalytics_shapes_and_figures(t *testing.T) {
 	w := newClickWorld(t, usual(t))
 	id := w.create("camp-1")

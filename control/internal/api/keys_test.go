@@ -17,6 +17,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/testing/testkit"
+	"github.com/shortline/shortline/shared/visitor"
 )
 
 // makeKey creates a key with more fields than its name, such as `"scopes":["links:read"]`.
@@ -320,4 +321,36 @@ func TestKeys_races(t *testing.T) {
 		w.do("GET", "/api/auth/me", "", key).want(401)
 		w.do("GET", "/api/api-keys/"+id, "", as(w.ann)).want(404)
 	})
+}
+
+// With CLIENT_IP_HEADER, only that header of a trusted proxy counts, also for what tools of assistants do.
+func TestKeys_addresses_in_another_header(t *testing.T) {
+	behind := func(w *world, c *api.Config, d *api.Deps) {
+		whole(w, c, d)
+		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.0/8")}
+		c.ClientIPHeader, _ = visitor.ParseSource("Forwarded")
+	}
+	w := small(t, behind)
+	key, _ := w.makeKey(w.ann, `"allowedIps":["203.0.113.5"]`)
+	for _, c := range []struct {
+		peer, forwarded, usual string
+		status                 int
+	}{
+		{"10.0.0.1:1", "for=203.0.113.5;proto=https", "192.0.2.2", 200},
+		{"10.0.0.1:1", "for=192.0.2.2", "203.0.113.5", 403},
+		{"10.0.0.1:1", `for=203.0.113.5;x=", for=192.0.2.2`, "203.0.113.5", 403},
+		{"10.0.0.1:1", "", "203.0.113.5", 403},
+		{"192.0.2.2:1", "for=203.0.113.5", "203.0.113.5", 403},
+	} {
+		options := []option{key, from(c.peer), with("X-Forwarded-For", c.usual), with("X-Real-IP", c.usual)}
+		if c.forwarded != "" {
+			options = append(options, with("Forwarded", c.forwarded))
+		}
+		if got := w.do("GET", "/api/auth/me", "", options...); got.StatusCode != c.status {
+			t.Errorf("%+v: %d", c, got.StatusCode)
+		}
+	}
+	r := w.do("POST", "/api/api-keys", `{"name":"assistant","allowedIps":["203.0.113.5"]}`, as(w.ann)).want(201)
+	a := w.assist(r.str("key"), "", "Forwarded", "for=203.0.113.5", "X-Forwarded-For", "192.0.2.2")
+	a.call("call_operation", `{"operation":"listBundles"}`).works()
 }

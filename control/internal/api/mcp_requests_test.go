@@ -181,3 +181,16 @@ func TestMCP_ends_with_its_client(t *testing.T) {
 		}
 	})
 }
+
+// The operator can turn the server for assistants off. The API stays.
+func TestMCP_can_be_turned_off(t *testing.T) {
+	w := small(t, func(w *world, cfg *api.Config, deps *api.Deps) {
+		whole(w, cfg, deps)
+		cfg.WithoutMCP = true
+	})
+	key, _ := w.newKey(w.ann)
+	for _, method := range []string{"POST", "GET", "DELETE"} {
+		w.do(method, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, as(key)).want(404)
+	}
+	w.do("GET", "/api/urls", "", as(key)).want(200)
+}

@@ -373,8 +373,15 @@ func TestMCP_marks_untrusted_text(t *testing.T) {
 	if r := a.call("set_rules", `{"link":{"untrusted":"sale"},"rules":[`+rule+`]}`).works(); r.num("created") != 1 {
 		t.Errorf("set_rules: %s", r.text)
 	}
-	if r := a.call("set_rules", `{"link":"sale","rules":[`+rule+`]}`).works(); r.num("changed") != 1 {
+	if r := a.call("set_rules", `{"link":"sale","rules":[`+rule+`]}`).works(); r.num("created")+r.num("changed")+r.num("deleted") != 0 {
+		t.Errorf("set_rules with the same rule: %s", r.text)
+	}
+	rule = strings.Replace(rule, "example.com/de", "example.com/at", 1)
+	if r := a.call("set_rules", `{"link":"sale","rules":[`+rule+`]}`).works(); r.num("changed") != 1 || r.num("created") != 0 {
 		t.Errorf("set_rules with a rule of the same name: %s", r.text)
+	}
+	if r := a.call("set_rules", `{"link":"sale","rules":[]}`).works(); r.num("deleted") != 1 {
+		t.Errorf("set_rules without rules: %s", r.text)
 	}
 }
 

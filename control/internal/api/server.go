@@ -24,6 +24,7 @@ import (
 	"github.com/shortline/shortline/control/internal/api/peopleapi"
 	"github.com/shortline/shortline/control/internal/api/reportapi"
 	"github.com/shortline/shortline/control/internal/api/systemapi"
+	"github.com/shortline/shortline/control/internal/archive"
 	"github.com/shortline/shortline/control/internal/clicks/convert"
 	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/clicks/report"
@@ -91,6 +92,7 @@ type Deps struct {
 	Tags         *tags.Service // needs Links
 	UTMTemplates *utmtemplates.Service
 	Views        *views.Service
+	Archives     *archive.Service // needs Links, Routing, Bundles, Tags, UTMTemplates, Domains and Webhooks
 	Imports      *imports.Service // needs Links
 	Domains      *domains.Service
 	Explain      *explain.Service // needs Links
@@ -130,19 +132,22 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	})
 	peopleapi.Register(k, peopleapi.Deps{
 		Accounts: deps.Accounts, Keys: deps.Keys, Passkeys: deps.Passkeys, SSO: deps.SSO, Workspaces: deps.Workspaces,
-		Invitations: deps.Invitations,
+		Invitations: deps.Invitations, Archives: deps.Archives,
 	})
 	systemapi.Register(k, systemapi.Deps{
 		Settings: deps.Settings, Webhooks: deps.Webhooks, Privacy: deps.Privacy, Reports: deps.Reports,
 	})
 	k.OrderTags( // in the document
 		"Visitors", "Account", "Passkeys", "Single sign-on", "URLs", "Routing rules", "Variants", "Bundles", "Tags", "Imports",
-		"Views", "UTM templates", "Domains", "Images", "Analytics", "Shared reports", "Conversions", "Experiments", "Conversion settings", "Webhooks",
-		"Workspaces", "Invitations", "API keys", "Pairing", "Abuse", "Users", "Identity providers", "System settings", "Audit", "Edges",
+		"Views", "UTM templates", "Domains", "Images", "Analytics", "Shared reports", "Conversions", "Experiments",
+		"Conversion settings", "Webhooks",
+		"Workspaces", "Archives", "Invitations", "API keys", "Pairing", "Abuse", "Users", "Identity providers", "System settings", "Audit", "Edges",
 		"Privacy",
 	)
-	if err := mcpapi.Register(k); err != nil {
-		return nil, err
+	if !cfg.WithoutMCP {
+		if err := mcpapi.Register(k); err != nil {
+			return nil, err
+		}
 	}
 	return &Server{k}, nil
 }
@@ -180,5 +185,5 @@ func document() (*huma.OpenAPI, error) {
 	return s.kit.Document(), nil
 }
 
-// Handler serves everything under /api, and /mcp.
+// Handler serves everything under /api, and /mcp unless Config.WithoutMCP is set.
 func (s *Server) Handler() http.Handler { return s.kit.Handler() }

@@ -19,7 +19,7 @@ var ann = idptest.Person{Subject: "ann-1", Email: "ANN@example.com", Verified: t
 func TestProviders(t *testing.T) {
 	w := small(t, withSSO(nil))
 	const path = "/api/admin/oidc-providers"
-	names := []string{"id", "name", "slug", "discoveryUrl", "clientId", "hasClientSecret", "scopes", "isActive", "allowedDomains",
+	names := []string{"id", "name", "slug", "discoveryUrl", "clientId", "hasClientSecret", "scopes", "isActive", "allowedDomains", "trustEmail",
 		"callbackUrl", "createdAt", "updatedAt"}
 	w.do("POST", path, providerJSON("corp", "https://id.example.com", "s3cret"), as(w.root)).want(201).has("", names...).
 		shows("hasClientSecret", true, "scopes", "openid email profile", "isActive", true,

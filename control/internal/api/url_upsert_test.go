@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/crypto/bcrypt"
+
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/store"
@@ -180,6 +182,33 @@ func TestUpsert_passwords(t *testing.T) {
 	w.upsert(`{"externalId":"p0","password":null}`).wantResults("UPDATED").shows("items.0.changes.password.old", "***")
 }
 
+// A link from another service keeps its date, its end and its password hash.
+func TestUpsert_keeps_what_another_service_knew(t *testing.T) {
+	w := small(t, withLinks)
+	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := `{"externalId":"old:1","originalUrl":"https://example.com/","createdAt":"2019-02-03T04:05:06Z","expiresAt":"2020-01-01T00:00:00Z",` +
+		`"passwordHash":"` + string(hash) + `"}`
+	w.plan(moved).wantResults("CREATED")
+	id := w.upsert(moved).wantResults("CREATED").str("items.0.id")
+	w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200).shows("createdAt", "2019-02-03T04:05:06.000Z", "expiresAt",
+		"2020-01-01T00:00:00.000Z", "hasPassword", true)
+	w.upsert(moved).wantResults("UNCHANGED")
+	w.upsert(`{"externalId":"old:1","createdAt":"2018-01-01T00:00:00Z"}`).wantResults("UNCHANGED")
+	w.upsert(`{"externalId":"old:1","password":"secret"}`).wantResults("UNCHANGED")
+	w.upsert(`{"externalId":"old:1","password":"another"}`).wantResults("UPDATED")
+	for fields, field := range map[string]string{
+		`"createdAt":"2999-01-01T00:00:00Z"`: "createdAt", `"createdAt":"once"`: "createdAt", `"expiresAt":"2020-01-01T00:00:00Z"`: "expiresAt",
+		`"passwordHash":"secret"`: "passwordHash", `"password":"secret","passwordHash":"` + string(hash) + `"`: "passwordHash",
+		`"passwordHash":"` + strings.Replace(string(hash), "$04$", "$13$", 1) + `"`: "passwordHash",
+	} {
+		r := w.upsert(`{"externalId":"old:2","originalUrl":"https://example.com/",` + fields + `}`).wantResults("REFUSED")
+		r.shows("items.0.error.errors.0.field", "items.0."+field)
+	}
+}
+
 // A link enters and leaves bundles, and that alone is no new version of the link.
 func TestUpsert_bundles(t *testing.T) {
 	w := small(t, func(w *world, c *api.Config, deps *api.Deps) {
@@ -285,4 +314,35 @@ func TestUpsert_events(t *testing.T) {
 	if h.ok(rows.Err()); strings.Join(got, " ") != want {
 		t.Errorf("%v, want %s", got, want)
 	}
+}
+
+// Clicks that another service has counted stand in the link and apart from its own clicks.
+func TestUpsert_click_baseline(t *testing.T) {
+	eachWith(t, withLinks, func(t *testing.T, w *world) {
+		item := func(baseline string) string {
+			return `{"externalId":"old:1","originalUrl":"https://example.com/","clickBaseline":` + baseline + `}`
+		}
+		const counted = `{"count":1234,"until":"2025-03-04T05:06:07Z","source":" Bitly "}`
+		w.plan(item(counted)).wantResults("CREATED")
+		id := w.upsert(item(counted)).wantResults("CREATED").str("items.0.id")
+		w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200).shows("clickBaseline.count", 1234.0, "clickBaseline.until",
+			"2025-03-04T05:06:07.000Z", "clickBaseline.source", "Bitly", "clickCount", 0.0)
+		w.upsert(item(counted)).wantResults("UNCHANGED")
+		w.upsert(`{"externalId":"old:1","title":"A"}`).wantResults("UPDATED")
+		copied := w.do("POST", "/api/urls/"+id+"/duplicate", `{}`, as(w.ann)).want(201)
+		copied.shows("clickBaseline", nil)
+		changed := w.upsert(item(`{"count":1300,"until":"2025-03-05","source":"Bitly"}`)).wantResults("UPDATED")
+		changed.shows("items.0.changes.clickBaseline.old.count", 1234.0, "items.0.changes.clickBaseline.new.until", "2025-03-05T00:00:00.000Z")
+		w.upsert(item(`null`)).wantResults("UPDATED").shows("items.0.changes.clickBaseline.new", nil)
+		for baseline, field := range map[string]string{
+			`{"count":-1,"until":"2025-03-04T05:06:07Z","source":"x"}`: "count", `{"count":1,"until":"once","source":"x"}`: "until",
+			`{"count":1,"until":"2999-01-01T00:00:00Z","source":"x"}`: "until", `{"count":1,"until":null,"source":"x"}`: "until",
+			`{"count":1,"until":"2025-03-04T05:06:07Z","source":" "}`:                               "source",
+			`{"count":1,"until":"2025-03-04T05:06:07Z","source":"` + strings.Repeat("x", 61) + `"}`: "source",
+			`{"count":1000000000001,"until":"2025-03-04T05:06:07Z","source":"x"}`:                   "count",
+		} {
+			r := w.upsert(item(baseline)).wantResults("REFUSED")
+			r.shows("items.0.error.errors.0.field", "items.0.clickBaseline."+field)
+		}
+	})
 }

@@ -30,13 +30,13 @@ func withLinks(w *world, c *api.Config, deps *api.Deps) {
 	deps.Routing = routing.New(policy, w.store)
 }
 
-var urlNames = []string{"id", "slug", "domain", "shortUrl", "originalUrl", "title", "userId", "workspaceId", "status", "clickCount",
+var urlNames = []string{"id", "slug", "domain", "shortUrl", "originalUrl", "title", "userId", "workspaceId", "status", "clickCount", "clickBaseline",
 	"hasPassword", "expiresAt",
 	"startsAt", "expiredUrl", "maxClicks", "redirectCode", "externalId", "suspendedReason", "tags",
 	"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "isABTesting", "isAbTest",
 	"isSmartRouting", "defaultUrl",
-	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "trackConversions", "stickiness", "notes", "createdAt",
-	"updatedAt"}
+	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "trackConversions", "stickiness", "forwardPath", "notes", "createdAt",
+	"updatedAt", "health", "healthReason", "healthUrl", "healthSince", "healthCheckedAt", "healthStatusCode"}
 
 // create creates a link for ann and returns its id.
 func (w *world) create(slug string) string {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/archive"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/clicks/convert"
 	"github.com/shortline/shortline/control/internal/clicks/report"
@@ -81,6 +82,9 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Webhooks, err = webhooks.New(webhooks.Config{Settings: webhooks.Settings{AllowPrivate: true, Timeout: 5 * time.Second},
 		EncryptionKeys: secret, Logger: cfg.Logger}, w.store)
 	w.ok(err)
+	deps.Archives = archive.New(archive.Config{Dir: w.t.TempDir(), Logger: cfg.Logger}, w.store, clicks, archive.Uses{Links: deps.Links,
+		Routing: deps.Routing, Bundles: deps.Bundles, Tags: deps.Tags, UTMTemplates: deps.UTMTemplates, Domains: deps.Domains,
+		Webhooks: deps.Webhooks})
 	deps.SSO, err = sso.New(sso.Config{BaseURL: baseURL, EncryptionKeys: secret, Settings: sso.Settings{AllowPrivate: true},
 		Logger: cfg.Logger}, w.store, deps.Auth, settings.New(w.store))
 	w.ok(err)

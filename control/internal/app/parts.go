@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/archive"
 	"github.com/shortline/shortline/control/internal/certs"
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/traced"
@@ -38,6 +39,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/imports"
 	"github.com/shortline/shortline/control/internal/manage/invitations"
 	"github.com/shortline/shortline/control/internal/manage/keys"
+	"github.com/shortline/shortline/control/internal/manage/linkhealth"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/media"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
@@ -247,7 +249,10 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	p.addService("imports", use.Imports)
 	p.addService("blocked destinations", p.screen())
 	p.addService("check of destinations", p.abuse())
-	if err := p.register("abuse", p.screen(), p.abuse()); err != nil {
+	health := linkhealth.New(linkhealth.Config{Settings: p.cfg.Health, BaseURL: p.cfg.BaseURL, Logger: log}, st)
+	p.closers = append(p.closers, health.Close)
+	p.addService("health of destinations", health)
+	if err := p.register("abuse", p.screen(), p.abuse(), health); err != nil {
 		return nil, err
 	}
 	use.Media = media.New(media.Config{Computing: p.compute, Logger: log}, st, use.Links, objects)
@@ -280,6 +285,8 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	if err := p.watch(); err != nil {
 		return nil, err
 	}
+	use.Archives = archive.New(archive.Config{Dir: p.cfg.DataDir, Logger: log}, st, clicks, archive.Uses{Links: use.Links, Routing: use.Routing,
+		Bundles: use.Bundles, Tags: use.Tags, UTMTemplates: use.UTMTemplates, Domains: use.Domains, Webhooks: use.Webhooks})
 	use.Conversions = convert.New(convert.Config{Queue: cfg.send, Secrets: p.cfg.EncryptionKey.Keys(), Window: p.cfg.ConversionWindow,
 		Logger: log}, st, clicks)
 	cfg.feed.Logger = log
@@ -319,7 +326,9 @@ func (p *parts) sharedReports(use *api.Deps) error {
 // configure sets what the settings of the process say about the API.
 func (p *parts) configure(c *api.Config) (err error) {
 	c.BaseURL, c.ConsoleURL, c.CORSOrigins, c.TrustedProxies = p.cfg.BaseURL, p.cfg.ConsoleURL, p.cfg.CORSOrigin, p.cfg.trusted()
-	c.Limits, c.KeysAdminister, c.Version = p.cfg.Limits, p.cfg.KeysAdminister, ops.Version
+	c.Limits, c.KeysAdminister, c.WithoutMCP, c.Version = p.cfg.Limits, p.cfg.KeysAdminister, !p.cfg.MCP, ops.Version
+	c.LookUpTimeout = p.cfg.LookUpTimeout
+	c.ClientIPHeader = p.cfg.clientIPHeader()
 	c.Logger, c.Registry, c.Traces, c.Computing = p.deps.Logger, p.deps.Registry, p.traces, p.compute
 	if c.Confirmations, err = seal.New("confirmation", p.cfg.EncryptionKey.Keys()...); err != nil {
 		return err
@@ -330,7 +339,9 @@ func (p *parts) configure(c *api.Config) (err error) {
 
 // domains makes the use case of custom domains.
 func (p *parts) domains() (*domains.Service, error) {
-	s, err := domains.FromSettings(&p.cfg.Domains, p.cfg.BaseURL, p.cfg.ConsoleURL, p.destinations(), p.deps.Logger, p.deps.Store)
+	web := p.destinations()
+	web.Schemes = nil // visitors without a link see a web page
+	s, err := domains.FromSettings(&p.cfg.Domains, p.cfg.BaseURL, p.cfg.ConsoleURL, web, p.deps.Logger, p.deps.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -352,12 +363,12 @@ func (p *parts) destinations() link.Policy {
 	return policy
 }
 
-// screening returns what asks the check service; nil if there is none.
+// screening returns what refuses loops over custom domains, and asks the check service if there is one.
 func (p *parts) screening() links.Screen {
 	if !p.screen().Asks() {
-		return nil
+		return links.WithoutLoops(p.deps.Store, nil)
 	}
-	return p.screen().Screen
+	return links.WithoutLoops(p.deps.Store, p.screen().Screen)
 }
 
 func (p *parts) newMail() (*mail.Service, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/certs"
 	"github.com/shortline/shortline/control/internal/manage/domains"
+	"github.com/shortline/shortline/control/internal/manage/linkhealth"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
 	"github.com/shortline/shortline/control/internal/manage/pages"
 	"github.com/shortline/shortline/control/internal/manage/screening"
@@ -44,12 +45,16 @@ type Settings struct {
 
 	ConsoleURL     string   `env:"CONSOLE_URL" help:"address of the console if it is not at BASE_URL: single sign-on returns to it, and its pages may call the API"`
 	CORSOrigin     []string `env:"CORS_ORIGIN" help:"other origins whose pages may call the API, separated by commas"`
-	TrustedProxies string   `env:"TRUSTED_PROXIES" help:"networks of proxies whose X-Forwarded-For header is trusted, separated by commas"`
+	TrustedProxies string   `env:"TRUSTED_PROXIES" help:"networks of proxies that are trusted to say where a visitor comes from, separated by commas"`
+	ClientIPHeader string   `env:"CLIENT_IP_HEADER" envDefault:"X-Forwarded-For" help:"header in which they say it, such as CF-Connecting-IP, or Forwarded (RFC 7239); X-Real-IP counts too with the default. Visitors must not be able to set it"`
 	GeoDB          string   `env:"GEO_DB" help:"geo database files (mmdb), separated by commas"`
 
-	AllowPrivateDestinations bool   `env:"ALLOW_PRIVATE_DESTINATIONS" envDefault:"false" help:"allow links to private addresses"`
-	UTMSuggestionsShared     bool   `env:"UTM_SUGGESTIONS_SHARED" envDefault:"true" help:"suggest campaign values from the links of all users; false suggests only those of a user's own links"`
-	RoutingTimezone          string `env:"ROUTING_TIMEZONE" envDefault:"UTC" help:"IANA time zone of time conditions that have none"`
+	AllowPrivateDestinations bool     `env:"ALLOW_PRIVATE_DESTINATIONS" envDefault:"false" help:"allow links to private addresses"`
+	MaxDestinationBytes      int      `env:"MAX_DESTINATION_BYTES" envDefault:"2048" help:"length of the longest destination, 100 to 16384. Some proxies and browsers refuse long addresses"`
+	AllowedSchemes           []string `env:"ALLOWED_SCHEMES" envDefault:"http,https" help:"schemes that destinations may have, separated by commas, such as http,https,mailto,tel,sms,market,myapp. Schemes that run code, read files or hide another address, such as javascript and data, are never allowed"`
+
+	UTMSuggestionsShared bool   `env:"UTM_SUGGESTIONS_SHARED" envDefault:"true" help:"suggest campaign values from the links of all users; false suggests only those of a user's own links"`
+	RoutingTimezone      string `env:"ROUTING_TIMEZONE" envDefault:"UTC" help:"IANA time zone of time conditions that have none"`
 
 	Screening    screening.Settings
 	Domains      domains.Settings
@@ -59,10 +64,15 @@ type Settings struct {
 	SSO      sso.Settings
 	Media    object.S3Config
 	Pages    pages.Config
+	Health   linkhealth.Settings
 	Mail     smtp.Settings
 	Tracing  tracing.Settings
 
 	KeysAdminister bool `env:"API_KEYS_ADMINISTER" envDefault:"true" help:"allow API keys to create API keys, and administrators' API keys to change users and identity providers; false: these need a session, which a stolen key cannot open"`
+
+	LookUpTimeout time.Duration `env:"LOOKUP_TIMEOUT" envDefault:"1500ms" help:"how long an API request waits for the database to tell who sends it; after that it is answered with 503. Raise it for a database that is slow or far away"`
+
+	MCP bool `env:"MCP_SERVER" envDefault:"true" help:"answer assistants at /mcp; false: 404. Keys work in the API as before"`
 
 	SignUp string `env:"SIGN_UP" envDefault:"invited" help:"invited: an invitation to a workspace makes the account of an unknown address; closed: only administrators and single sign-on make accounts"`
 
@@ -115,6 +125,18 @@ func (s *Settings) Validate() error {
 	if _, err := visitor.ParsePrefixes(s.TrustedProxies); err != nil {
 		problems = append(problems, fmt.Errorf("TRUSTED_PROXIES: %w", err))
 	}
+	switch source, err := visitor.ParseSource(s.ClientIPHeader); {
+	case err != nil:
+		problems = append(problems, fmt.Errorf("CLIENT_IP_HEADER: %w", err))
+	case !source.Usual() && s.TrustedProxies == "":
+		problems = append(problems, errors.New("CLIENT_IP_HEADER: needs TRUSTED_PROXIES"))
+	}
+	if s.MaxDestinationBytes != 0 && (s.MaxDestinationBytes < 100 || s.MaxDestinationBytes > link.MaxDestination) {
+		problems = append(problems, fmt.Errorf("MAX_DESTINATION_BYTES: must be 100 to %d", link.MaxDestination))
+	}
+	if _, err := link.CheckSchemes(s.AllowedSchemes); err != nil {
+		problems = append(problems, fmt.Errorf("ALLOWED_SCHEMES: %w", err))
+	}
 	if err := s.Tracing.Validate(); err != nil {
 		problems = append(problems, err)
 	}
@@ -154,6 +176,9 @@ func (s *Settings) Validate() error {
 	if s.MaxWorkspaces < 0 {
 		problems = append(problems, errors.New("MAX_WORKSPACES_PER_USER: must not be negative"))
 	}
+	if s.LookUpTimeout < 100*time.Millisecond {
+		problems = append(problems, errors.New("LOOKUP_TIMEOUT: must be at least 100ms"))
+	}
 	if s.TrashDays < 0 || s.TrashDays > maxTrashDays {
 		problems = append(problems, fmt.Errorf("TRASH_DAYS: must be 0 to %d", maxTrashDays))
 	}
@@ -169,7 +194,11 @@ func (s *Settings) Destinations() link.Policy {
 	if err != nil {
 		panic("BUG: settings used before they were validated: " + err.Error())
 	}
-	return link.Policy{Hosts: []string{u.Host}, AllowPrivate: s.AllowPrivateDestinations}
+	schemes, err := link.CheckSchemes(s.AllowedSchemes)
+	if err != nil {
+		panic("BUG: settings used before they were validated: " + err.Error())
+	}
+	return link.Policy{Hosts: []string{u.Host}, AllowPrivate: s.AllowPrivateDestinations, Schemes: schemes, MaxBytes: s.MaxDestinationBytes}
 }
 
 // Zone returns the time zone of time conditions that have none.
@@ -187,6 +216,14 @@ func (s *Settings) trusted() []netip.Prefix {
 		panic("BUG: settings used before they were validated: " + err.Error())
 	}
 	return p
+}
+
+func (s *Settings) clientIPHeader() visitor.Source {
+	source, err := visitor.ParseSource(s.ClientIPHeader)
+	if err != nil {
+		panic("BUG: settings used before they were validated: " + err.Error())
+	}
+	return source
 }
 
 // Trash returns how long deleted links can be restored.

@@ -139,7 +139,7 @@ func (s *Service) compute(ctx context.Context, r store.SharedReport, of subject)
 	switch r.About {
 	case Link:
 		link = r.Target
-		v.Report, err = s.reports.Link(ctx, p, link, ask)
+		v.Report, _, err = s.reports.Link(ctx, p, link, ask)
 	default:
 		switch r.About {
 		case Tag:

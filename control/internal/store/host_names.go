@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // HostnameHeld reports whether a domain other than except has the host name in service or suspended, or the name is reserved for
@@ -13,6 +14,22 @@ func (c Conn) HostnameHeld(ctx context.Context, hostname string, except, workspa
 		EXISTS (SELECT 1 FROM gone_hosts WHERE hostname = ? AND holder <> ? AND (reserved_until IS NULL OR reserved_until > ?))`,
 		hostname, except, hostname, workspace, now).Scan(&held, &reserved)
 	return held, reserved, err
+}
+
+// ServedHosts returns which of the host names are custom domains in service.
+func (c Conn) ServedHosts(ctx context.Context, hostnames []string) (map[string]bool, error) {
+	served := map[string]bool{}
+	for part := range slices.Chunk(hostnames, 500) {
+		names, err := All(ctx, c, column[string], `SELECT hostname FROM domains WHERE status = 'ACTIVE' AND hostname IN (`+In(len(part))+`)`,
+			Args(part)...)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			served[name] = true
+		}
+	}
+	return served, nil
 }
 
 // TouchDomain tells edges at the commit whether a domain is in service, and its settings. The caller has locked the domain
@@ -105,7 +122,7 @@ func (c Conn) HostsAfter(ctx context.Context, revision uint64, full bool) (serve
 func (c Conn) HostsRevision(ctx context.Context) (uint64, error) {
 	return column[uint64](c.Row(ctx, `SELECT coalesce(max(revision), 0) FROM (SELECT max(revision) AS revision FROM domains
 		UNION ALL SELECT max(revision) FROM gone_hosts UNION ALL SELECT max(revision) FROM certificates WHERE domain_num IS NULL
-		UNION ALL SELECT max(revision) FROM ticket_keys
+		UNION ALL SELECT max(revision) FROM ticket_keys UNION ALL SELECT revision FROM base_host
 		UNION ALL SELECT max(revision) FROM conversion_news) AS newest`))
 }
 

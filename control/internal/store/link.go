@@ -47,10 +47,12 @@ type Link struct {
 	// name of the parameter with the click id, a setting of the workspace; only read, "": link.DefaultClickParameter
 	ClickParameter string
 	Stickiness     link.Stickiness // whether a visitor keeps the variant
+	ForwardPath    bool            // the destination gets the path behind the slug
 	Notes          string          // for owners; never published to edges
 	SuspendedAt    int64           // when an ADMIN suspended the link
 	SuspendReason  string          // why
 	ClickCount     int64           // written by ingest only
+	Baseline       Baseline        // clicks before the link moved here
 	Revision       uint64
 	CreatedAt      int64
 	UpdatedAt      int64
@@ -63,6 +65,13 @@ type Link struct {
 
 	Rules    []Rule    // active rules in evaluation order
 	Variants []Variant // active variants with a weight, oldest first
+}
+
+// Baseline is how many clicks another service counted before a link moved here. Until is 0 if there are none.
+type Baseline struct {
+	Count  int64
+	Until  int64 // when that service was asked, in Unix milliseconds
+	Source string
 }
 
 // Key returns the text by which edges find the link, and which the column slug contains. It is unique.
@@ -215,6 +224,7 @@ var LinkFields = []LinkField{
 		access: optional(func(l *Link) *string { return &l.ClickParameter }), writes: never},
 	{Column: "stickiness", Name: "stickiness", access: access{value: func(l *Link) any { return int64(l.Stickiness) },
 		into: func(l *Link) any { return &l.Stickiness }}},
+	{Column: "forward_path", Name: "forwardPath", access: required(func(l *Link) *bool { return &l.ForwardPath })},
 	text("og_title", "ogTitle", 100, func(l *Link) *string { return &l.OGTitle }),
 	text("og_description", "ogDescription", 200, func(l *Link) *string { return &l.OGDescription }),
 	text("twitter_card", "twitterCardType", 0, func(l *Link) *string { return &l.TwitterCard }),
@@ -224,6 +234,9 @@ var LinkFields = []LinkField{
 	{Column: "suspended_reason", access: optional(func(l *Link) *string { return &l.SuspendReason })},
 	{Column: "search_text", access: access{value: func(l *Link) any { return l.searchText() }}},
 	{Column: "click_count", access: required(func(l *Link) *int64 { return &l.ClickCount }), writes: never},
+	{Column: "baseline_count", access: optional(func(l *Link) *int64 { return &l.Baseline.Count })},
+	{Column: "baseline_until", access: optional(func(l *Link) *int64 { return &l.Baseline.Until })},
+	{Column: "baseline_source", access: optional(func(l *Link) *string { return &l.Baseline.Source })},
 	{Column: "revision", access: required(func(l *Link) *uint64 { return &l.Revision }), writes: never},
 	{Column: "created_at", access: required(func(l *Link) *int64 { return &l.CreatedAt }), writes: once},
 	{Column: "updated_at", access: required(func(l *Link) *int64 { return &l.UpdatedAt })},

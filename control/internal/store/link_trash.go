@@ -195,10 +195,17 @@ func (tx *Tx) RestoreLink(ctx context.Context, s *LinkState) (taken bool, err er
 	if tx.pg {
 		overriding = ` OVERRIDING SYSTEM VALUE` // num is GENERATED ALWAYS
 	}
-	columns := append([]string{"num", "click_count"}, columnsOf(insertedFields)...)
-	args := l.appendValues([]any{l.Num, l.ClickCount}, insertedFields)
+	folded, err := tx.foldedKeys(ctx, []*Link{l})
+	if err != nil {
+		return false, err
+	}
+	if folded[0] == lost {
+		return true, nil
+	}
+	columns := append([]string{"num", "click_count", "folded"}, columnsOf(insertedFields)...)
+	args := l.appendValues([]any{l.Num, l.ClickCount, null(folded[0])}, insertedFields)
 	err = tx.Row(ctx, `INSERT INTO urls (`+strings.Join(columns, ", ")+`)`+overriding+` VALUES (`+In(len(columns))+
-		`) ON CONFLICT (slug) DO NOTHING RETURNING num`, args...).Scan(&l.Num)
+		`) ON CONFLICT DO NOTHING RETURNING num`, args...).Scan(&l.Num)
 	if errors.Is(err, ErrNotFound) {
 		return true, nil
 	}

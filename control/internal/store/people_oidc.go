@@ -13,6 +13,7 @@ type OIDCProvider struct {
 	Scopes       string // separated by spaces
 	Active       bool
 	Domains      string // email domains that the provider may vouch for, separated by spaces; "": any
+	TrustEmail   bool   // an address without email_verified counts as verified, if it has one of Domains
 	CreatedAt    int64
 	UpdatedAt    int64
 }
@@ -31,26 +32,27 @@ type OIDCAccount struct {
 	LastLoginAt  int64
 }
 
-const providerColumns = `id, slug, name, discovery_url, client_id, client_secret, scopes, active, email_domains, created_at, updated_at`
+const providerColumns = `id, slug, name, discovery_url, client_id, client_secret, scopes, active, email_domains, trust_email, created_at, updated_at`
 
 func scanProvider(row interface{ Scan(...any) error }) (p OIDCProvider, err error) {
-	err = row.Scan(&p.ID, &p.Slug, &p.Name, &p.DiscoveryURL, &p.ClientID, &p.ClientSecret, &p.Scopes, &p.Active, &p.Domains, &p.CreatedAt,
+	err = row.Scan(&p.ID, &p.Slug, &p.Name, &p.DiscoveryURL, &p.ClientID, &p.ClientSecret, &p.Scopes, &p.Active, &p.Domains, &p.TrustEmail, &p.CreatedAt,
 		&p.UpdatedAt)
 	return p, err
 }
 
 // InsertOIDCProvider inserts a provider. A slug in use violates the unique constraint on slug.
 func (c Conn) InsertOIDCProvider(ctx context.Context, p OIDCProvider) error {
-	return c.Do(ctx, `INSERT INTO oidc_providers (`+providerColumns+`) VALUES (`+In(11)+`)`,
-		p.ID, p.Slug, p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.Domains, p.CreatedAt, p.UpdatedAt)
+	return c.Do(ctx, `INSERT INTO oidc_providers (`+providerColumns+`) VALUES (`+In(12)+`)`,
+		p.ID, p.Slug, p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.Domains, p.TrustEmail, p.CreatedAt,
+		p.UpdatedAt)
 }
 
 // UpdateOIDCProvider writes every field except id and slug, which never change.
 func (c Conn) UpdateOIDCProvider(ctx context.Context, p OIDCProvider) error {
 	return c.change(ctx,
 		`UPDATE oidc_providers SET name = ?, discovery_url = ?, client_id = ?, client_secret = ?, scopes = ?, active = ?, email_domains = ?, `+
-			`updated_at = ? WHERE id = ?`,
-		p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.Domains, p.UpdatedAt, p.ID)
+			`trust_email = ?, updated_at = ? WHERE id = ?`,
+		p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.Domains, p.TrustEmail, p.UpdatedAt, p.ID)
 }
 
 // DeleteOIDCProvider removes a provider with its accounts and returns the number of accounts.

@@ -40,7 +40,8 @@ type settings struct {
 
 	Kafka kafkaconn.Settings
 
-	TrustedProxies  string `env:"TRUSTED_PROXIES" help:"comma-separated networks whose X-Forwarded-For is trusted"`
+	TrustedProxies  string `env:"TRUSTED_PROXIES" help:"comma-separated networks of proxies that are trusted to say where a visitor comes from"`
+	ClientIPHeader  string `env:"CLIENT_IP_HEADER" envDefault:"X-Forwarded-For" help:"header in which they say where a visitor comes from, such as CF-Connecting-IP, or Forwarded (RFC 7239); X-Real-IP counts too with the default. Visitors must not be able to set it"`
 	GeoDB           string `env:"GEO_DB" help:"comma-separated geo database files (mmdb)"`
 	RoutingTimezone string `env:"ROUTING_TIMEZONE" envDefault:"UTC" help:"time zone (IANA) of time conditions without a zone; must be the same at every edge"`
 
@@ -81,7 +82,7 @@ func (s *settings) edge() edge.Config {
 	cfg := s.Edge.Config()
 	cfg.ListenAddr, cfg.BaseURL, cfg.ConsoleURL, cfg.DataDir = s.ListenAddr, s.BaseURL, s.ConsoleURL, s.DataDir
 	cfg.TrustedProxies, cfg.GeoPath, cfg.RoutingZone, cfg.SnapshotKeys = s.TrustedProxies, s.GeoDB, zone, s.SnapshotKeys.Reveal()
-	cfg.CertificateKeys = s.CertificateKey.Keys()
+	cfg.CertificateKeys, cfg.ClientIPHeader = s.CertificateKey.Keys(), s.ClientIPHeader
 	return cfg
 }
 

@@ -10,12 +10,29 @@ import (
 
 // clientIP returns the visitor's address for requests whose header nobody else scans.
 func (h *Handler) clientIP(ctx *fasthttp.RequestCtx) netip.Addr {
-	f := scanHeader(ctx.Request.Header.RawHeaders(), nil, true)
-	return visitorIP(ctx.Conn(), f, h.cfg.Trusted)
+	f := scanHeader(ctx.Request.Header.RawHeaders(), nil, h.proxies)
+	return h.visitorIP(ctx.Conn(), &f)
 }
 
-func visitorIP(conn net.Conn, f facts, trusted visitor.Prefixes) netip.Addr {
-	return visitor.ClientIP(peer(conn), f.forwarded, f.realIP, trusted)
+func (h *Handler) visitorIP(conn net.Conn, f *facts) netip.Addr {
+	return visitor.ClientIPFrom(h.cfg.ClientIPHeader, peer(conn), f.forwarded, f.realIP, h.cfg.Trusted)
+}
+
+// proxies says which header lines have the address of a visitor.
+type proxies struct {
+	usual bool   // X-Forwarded-For and X-Real-IP
+	name  string // another header in lower case; "": none
+}
+
+// proxiesOf returns the header lines of which trusted proxies need to be asked for; none without such proxies.
+func proxiesOf(cfg *Config) proxies {
+	switch {
+	case len(cfg.Trusted) == 0:
+		return proxies{}
+	case cfg.ClientIPHeader.Usual():
+		return proxies{usual: true}
+	}
+	return proxies{name: cfg.ClientIPHeader.Name()}
 }
 
 // peer returns the address of the other end of a connection.

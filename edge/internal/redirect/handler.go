@@ -12,8 +12,8 @@
 // Other packages hold the links (table), decide whether a client may try a password (lockout), ship clicks from the spool
 // (ship), forward the control plane's paths (proxy), and manage connections and their deadlines (listen).
 //
-// Some behaviour is not in the specification. A percent-encoded slug is not a slug, and a path with a slash after the slug
-// is another path; both get 404. A link whose destination is this host gets 508 and records no click.
+// Some behaviour is not in the specification. A path with a slash after the slug is another path and gets 404, unless the link
+// forwards paths. A link whose destination is this host gets 508 and records no click.
 package redirect
 
 import (
@@ -67,6 +67,8 @@ type Config struct {
 	Brand Brand
 	// Trusted are the proxies that are trusted to report a client's address.
 	Trusted visitor.Prefixes
+	// ClientIPHeader is the header in which they report it.
+	ClientIPHeader visitor.Source
 	// RateLimit is how many requests for links a client may make per minute at this handler; 0 means no limit.
 	RateLimit int
 	// FreeRedirects exempts successful redirects from RateLimit.
@@ -130,6 +132,7 @@ type Handler struct {
 	own         decision.Home
 	names       []decision.Home // of the service; the first one is that of BaseURL
 	hsts        []byte          // for the service's own names; nil: none
+	proxies     proxies         // which header lines have the visitor's address
 	base        string          // BaseURL without a trailing slash
 	scheme      string          // of BaseURL
 	securePort  string          // of https addresses, with a colon; "": 443
@@ -168,7 +171,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails
 	h := &Handler{
-		cfg: cfg, deps: deps, own: own, base: strings.TrimRight(cfg.BaseURL, "/"), idBase: binary.LittleEndian.Uint64(seed[:]),
+		cfg: cfg, deps: deps, own: own, proxies: proxiesOf(&cfg), base: strings.TrimRight(cfg.BaseURL, "/"), idBase: binary.LittleEndian.Uint64(seed[:]),
 		pages: p, refusals: newRefusals(p), tally: new(tally), latency: new(latency), hasher: newHasher(cmp.Or(cfg.HashWait, hashWait)),
 		limiter: ratelimit.New(cfg.RateLimit), attempts: ratelimit.New(cfg.VerifyLimit), tooMany: newTooMany(p),
 		suspended: newSuspended(p), names: namesOf(cfg.BaseURL, cfg.ConsoleURL),
@@ -190,6 +193,8 @@ type work struct {
 	event     click.Event
 	receipts  []spool.Receipt // of clicks that must be on the disk before the answer is sent
 	location  []byte
+	deeper    []byte // the destination with a visitor's path
+	guess     guess
 	decoded   []byte // the visitor's UTM values, if they were escaped
 	clickID   []byte // for the destination; empty: none
 	parameter string // name of the parameter with clickID
@@ -223,7 +228,7 @@ func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 		if n := header.ContentLength(); n != -2 && !h.framed(ctx, maxIdleBody) {
 			return
 		}
-		if e, ok := h.lookup(t); ok && !h.misdirected(header.Host(), t) {
+		if e, ok := h.lookup(&t); ok && !h.misdirected(header.Host(), t) {
 			h.visit(ctx, &e, t)
 			return
 		}
@@ -269,6 +274,8 @@ func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 		return
 	}
 	if t.slug == nil || len(t.rest) > 0 {
+		h.splitExtended(&t)
+		h.verifyDeeper(ctx, &t)
 		for _, s := range suffixes {
 			if string(t.rest) == s.path && (!s.post || ctx.IsPost()) {
 				if h.framed(ctx, s.maxBody) && !h.refuseOverLimit(ctx) {
@@ -281,12 +288,17 @@ func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 	if !h.framed(ctx, maxIdleBody) {
 		return
 	}
-	if h.serveFixedPath(ctx, t.path) || h.refuseOverLimit(ctx) {
+	if h.serveFixedPath(ctx, t.path) {
+		return
+	}
+	w := h.pool.Get().(*work)
+	defer h.pool.Put(w)
+	if h.visitAnother(ctx, &t, &w.guess) || h.refuseOverLimit(ctx) {
 		return
 	}
 	if !ctx.IsGet() && !ctx.IsHead() {
 		if t.slug != nil && len(t.rest) == 0 {
-			if e, ok := h.lookup(t); ok && h.refuseBeforeStart(ctx, &e) {
+			if e, ok := h.lookup(&t); ok && h.refuseBeforeStart(ctx, &e) {
 				h.refuseMethod(ctx, "GET, HEAD")
 				return
 			}
@@ -335,7 +347,7 @@ func (h *Handler) visit(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	if !e.Plain() {
 		h.deps.Table.Prepare(e)
 	}
-	if w.of(ctx, len(h.cfg.Trusted) > 0); misfits(&ctx.Request.Header, w.unsound, w.encoded) {
+	if w.of(ctx, h.proxies); misfits(&ctx.Request.Header, w.unsound, w.encoded) {
 		h.misframed(ctx, fasthttp.StatusBadRequest)
 	} else if h.redirect(w, e, t) && h.durable(w) {
 		w.send(ctx)
@@ -376,6 +388,9 @@ func (h *Handler) redirect(w *work, e *table.Entry, t target) bool {
 		h.refuseLoop(w.context())
 		return false
 	}
+	if t.deep != 0 {
+		d.Target = w.deepen(d.Target, &t)
+	}
 	if !w.head {
 		if terms.Limit.Since != 0 && !h.take(w, e, &terms, t) {
 			return false
@@ -397,7 +412,7 @@ func (h *Handler) fillClick(w *work, query []byte, now int64) {
 	w.clickID, w.parameter = w.clickID[:0], ""
 	ev := &w.event
 	*ev = click.Event{
-		Time: now, IP: visitorIP(w.conn, w.facts, h.cfg.Trusted), Prefetch: w.prefetch,
+		Time: now, IP: h.visitorIP(w.conn, &w.facts), Prefetch: w.prefetch,
 		UserAgent:      view(w.agent[:min(len(w.agent), click.MaxUserAgent)]),
 		Referer:        view(w.referer[:min(len(w.referer), click.MaxReferer)]),
 		AcceptLanguage: view(w.language[:min(len(w.language), click.MaxAcceptLanguage)]),

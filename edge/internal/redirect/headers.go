@@ -10,7 +10,7 @@ import (
 type facts struct {
 	referer   []byte
 	language  []byte
-	forwarded [][]byte // the X-Forwarded-For lines, appended to the given slice
+	forwarded [][]byte // the lines of X-Forwarded-For or the header of the setting, appended to the given slice
 	realIP    []byte
 	prefetch  bool
 	unsound   bool // a line is folded, ends without a carriage return, or has a space in its name
@@ -18,11 +18,11 @@ type facts struct {
 }
 
 // scanHeader scans a raw header block once. If a field occurs several times, the first one counts. It collects the
-// client address from proxies only if proxied is true.
+// client address from the lines that from says.
 //
 // The server has checked that every line ends with LF and that no name is empty. scanHeader sets unsound for requests
 // that the server accepts but that must not be answered.
-func scanHeader(raw []byte, forwarded [][]byte, proxied bool) (f facts) {
+func scanHeader(raw []byte, forwarded [][]byte, from proxies) (f facts) {
 	f.forwarded = forwarded
 	for len(raw) > 0 {
 		end := bytes.IndexByte(raw, '\n')
@@ -42,14 +42,17 @@ func scanHeader(raw []byte, forwarded [][]byte, proxied bool) (f facts) {
 		case 't':
 			f.encoded = f.encoded || field(line, "transfer-encoding") != nil
 		default:
-			f.line(line, proxied)
+			f.line(line, from)
+		}
+		if from.name != "" {
+			f.own(line, from.name)
 		}
 	}
 	return f
 }
 
 // line takes the value of a header line if a redirect needs it. If a field occurs several times, the first one counts.
-func (f *facts) line(line []byte, proxied bool) {
+func (f *facts) line(line []byte, from proxies) {
 	switch line[0] | 0x20 {
 	case 'a':
 		if f.language == nil {
@@ -64,7 +67,7 @@ func (f *facts) line(line []byte, proxied bool) {
 	case 'p':
 		f.prefetch = f.prefetch || early(field(line, "purpose"))
 	case 'x':
-		if proxied {
+		if from.usual {
 			if v := field(line, "x-forwarded-for"); v != nil {
 				f.forwarded = append(f.forwarded, v)
 			} else if f.realIP == nil {
@@ -72,6 +75,13 @@ func (f *facts) line(line []byte, proxied bool) {
 			}
 		}
 		f.prefetch = f.prefetch || early(field(line, "x-moz")) || early(field(line, "x-purpose"))
+	}
+}
+
+// own takes the value of a header line if it has the name of the header in which proxies write the visitor's address.
+func (f *facts) own(line []byte, name string) {
+	if v := field(line, name); v != nil {
+		f.forwarded = append(f.forwarded, v)
 	}
 }
 

@@ -15,8 +15,8 @@ func (h *Handler) refuseOverLimit(ctx *fasthttp.RequestCtx) bool {
 		return false
 	}
 	w := h.pool.Get().(*work)
-	w.of(ctx, len(h.cfg.Trusted) > 0)
-	ip := visitorIP(w.conn, w.facts, h.cfg.Trusted)
+	w.of(ctx, h.proxies)
+	ip := h.visitorIP(w.conn, &w.facts)
 	h.pool.Put(w)
 	return h.refuseOverLimitOf(ctx, h.limiter, ip)
 }

@@ -2,6 +2,7 @@ package redirect
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -55,7 +56,7 @@ input,select,textarea{margin-bottom:var(--space-4);border:1px solid var(--line-2
 :focus-visible{outline:2px solid var(--focus);outline-offset:2px}.bad{color:var(--bad)}[aria-invalid]{border-color:var(--bad)}a{color:var(--accent-text)}`)
 
 const layout = `{{define "top"}}<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">
+<html lang="{{.Language}}"{{if eq .Language "ar"}} dir="rtl"{{end}}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">
 <title>{{.Heading}} · {{.Brand.Name}}</title>{{block "tags" .}}{{end}}<style>{{.Style}}</style></head>
 <body><main><header>{{if .Brand.LogoURL}}<img src="{{.Brand.LogoURL}}" alt="">{{end}}<span>{{.Brand.Name}}</span></header>
 <h1>{{.Heading}}</h1>{{end}}{{define "end"}}</main></body></html>
@@ -75,6 +76,9 @@ const previewText = `{{define "tags"}}
 {{end}}{{if .Image}}<meta property="og:image" content="{{.Image}}"><meta name="twitter:image" content="{{.Image}}">
 {{end}}{{end}}{{template "top" .}}{{if .Text}}<p>{{.Text}}</p>{{end}}<p><a href="{{.URL}}">{{.URL}}</a></p>{{template "end" .}}`
 
+const openText = `{{template "top" .}}<p>The password is right. This link opens an application:</p>
+<p><a href="{{.Open}}">{{.Open}}</a></p>{{template "end" .}}`
+
 // page holds the values of a template.
 type page struct {
 	Brand   Brand
@@ -85,9 +89,14 @@ type page struct {
 	Action template.URL // target of the form
 	Wrong  bool
 
+	Open template.URL // destination of a link that opens an application
+
 	URL, Image, Card string // values of the preview
 
+	Language string // "" means English
+
 	Report *reportForm
+	Looked *looked
 }
 
 // pages renders all HTML pages of the edge. html/template escapes every value for its context, except the style,
@@ -95,7 +104,7 @@ type page struct {
 type pages struct {
 	brand                 Brand
 	notice, form, preview *template.Template
-	report                *template.Template
+	report, look, open    *template.Template
 	policy                []byte // the content security policy of all pages except the forms
 	formPolicy            []byte
 	reportPolicy          []byte
@@ -118,6 +127,7 @@ func newPages(b Brand) (*pages, error) {
 	}
 	return &pages{
 		brand: b, notice: parse(noticeText), form: parse(formText), preview: parse(previewText), report: parse(reportText),
+		look: parse(lookText), open: parse(openText),
 		policy: []byte(policy + "; form-action 'none'"),
 		// Browsers also apply form-action to redirects after a form. A correct password redirects to any host, so the
 		// policy of the form cannot be limited to this host.
@@ -127,7 +137,7 @@ func newPages(b Brand) (*pages, error) {
 }
 
 func (p *pages) render(t *template.Template, v page) []byte {
-	v.Brand, v.Style = p.brand, template.CSS(style)
+	v.Brand, v.Style, v.Language = p.brand, template.CSS(style), cmp.Or(v.Language, "en")
 	var b bytes.Buffer
 	if err := t.Execute(&b, v); err != nil {
 		panic("BUG: cannot render a page: " + err.Error())
@@ -135,18 +145,28 @@ func (p *pages) render(t *template.Template, v page) []byte {
 	return b.Bytes()
 }
 
-// formPage renders the password form. The form's action keeps the visitor's query for the destination.
-func (p *pages) formPage(slug, query, title string, wrong bool) []byte {
+// formPage renders the password form at a path without its first slash. The form's action keeps path and query for the destination.
+func (p *pages) formPage(path, query, title string, wrong bool) []byte {
 	if title == "" {
 		title = "Password required"
 	}
-	action := "/" + slug + "/verify"
+	action := "/" + path + "/verify"
 	if query != "" {
 		action += "?" + query
 	}
 	// The action starts with a slash and a slug, so it cannot name another scheme or host. The template still escapes
 	// characters in the query that could end the attribute.
 	return p.render(p.form, page{Heading: title, Action: template.URL(action), Wrong: wrong})
+}
+
+// openPage renders the page of a visitor who has entered the right password of a link with another scheme than http and https: the policy
+// of the form does not let browsers follow a redirect there. It returns nil if the destination must not be offered.
+func (p *pages) openPage(destination string) []byte {
+	if link.IsNever(destination) {
+		return nil // the control plane stores no such destination
+	}
+	// The template would refuse all schemes that it does not know. It still escapes what could end the attribute.
+	return p.render(p.open, page{Heading: "Open the link", Open: template.URL(destination)})
 }
 
 // previewPage renders the page of a link with a preview for social crawlers.

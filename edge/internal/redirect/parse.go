@@ -29,13 +29,13 @@ func (h *Handler) simple(request []byte) (t target, header []byte, ok bool) {
 	return t, request[end+1:], t.slug != nil && len(t.rest) == 0 && (h.deps.Upstream == nil || !h.deps.Upstream.Owns(t.path))
 }
 
-// parse fills the request with the values of its header lines, in one pass. It collects the client address from proxies only if proxied
-// is true. It returns the size of the header lines with the empty line at their end, and whether the client wants the connection to end
+// parse fills the request with the values of its header lines, in one pass. It collects the client address from the lines that
+// from says. It returns the size of the header lines with the empty line at their end, and whether the client wants the connection to end
 // after the answer.
 //
 // The size is 0 for header lines that are unusual or that say that there is more than the head, such as a body. They are the
 // server's. What parse accepts, the server accepts too, and understands in the same way (RFC 9110, 5 and RFC 9112, 5).
-func (w *work) parse(header []byte, proxied bool) (size int, closes bool) {
+func (w *work) parse(header []byte, from proxies) (size int, closes bool) {
 	w.facts, w.host, w.agent, w.raw = facts{forwarded: w.forwarded[:0]}, nil, nil, nil
 	w.cookie = w.cookie[:0]
 	for rest := header; ; {
@@ -92,7 +92,10 @@ func (w *work) parse(header []byte, proxied bool) (size int, closes bool) {
 				return 0, false
 			}
 		default:
-			w.line(line, proxied)
+			w.line(line, from)
+		}
+		if from.name != "" {
+			w.own(line, from.name)
 		}
 	}
 }

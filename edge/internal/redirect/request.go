@@ -25,10 +25,10 @@ type request struct {
 }
 
 // of fills w.request from a request that the server has parsed.
-func (w *work) of(ctx *fasthttp.RequestCtx, proxied bool) {
+func (w *work) of(ctx *fasthttp.RequestCtx, from proxies) {
 	header := &ctx.Request.Header
 	w.request = request{
-		facts: scanHeader(header.RawHeaders(), w.forwarded[:0], proxied), head: header.IsHead(), host: header.Host(),
+		facts: scanHeader(header.RawHeaders(), w.forwarded[:0], from), head: header.IsHead(), host: header.Host(),
 		agent: header.UserAgent(), raw: header.RawHeaders(), conn: ctx.Conn(), id: ctx.ConnID(), arrived: arrival(ctx), ctx: ctx,
 	}
 	w.cookie, w.receipts = w.cookie[:0], w.receipts[:0]

@@ -28,7 +28,7 @@ func (h *Handler) form(ctx *fasthttp.RequestCtx, r *link.Record, t target) {
 	own, wrong := withoutMark(view(t.query))
 	h.tally.add(ctx.ConnID(), cForms)
 	p := h.pagesOf(t)
-	h.page(ctx, p.formPage(string(t.slug), own, r.Title, wrong), p.formPolicy)
+	h.page(ctx, p.formPage(t.public()+string(t.deeper()), own, r.Title, wrong), p.formPolicy)
 }
 
 // withoutMark removes wrongBefore from a query.
@@ -49,7 +49,7 @@ func withoutMark(query string) (own string, marked bool) {
 
 // verify answers POST /{slug}/verify. It checks the password and, if it is correct, answers with the destination.
 func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
-	e, ok := h.lookup(t)
+	e, ok := h.lookup(&t)
 	if !ok || !h.refuseBeforeStart(ctx, &e) {
 		h.missing(ctx, nil)
 		return
@@ -144,7 +144,7 @@ func (h *Handler) wrong(ctx *fasthttp.RequestCtx, t target, fromForm bool) {
 		h.refuseWith(ctx, fasthttp.StatusUnauthorized, "The password is wrong.")
 		return
 	}
-	back := "/" + string(t.slug) + "?" + wrongBefore
+	back := "/" + t.public() + string(t.deeper()) + "?" + wrongBefore
 	if own, _ := withoutMark(view(t.query)); own != "" {
 		back += "&" + own
 	}
@@ -156,13 +156,16 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 	w := h.pool.Get().(*work)
 	defer h.pool.Put(w)
 	r := &plan.Record
-	w.of(ctx, len(h.cfg.Trusted) > 0)
+	w.of(ctx, h.proxies)
 	h.fillClick(w, t.query, h.now(ctx).UnixMilli())
 	h.prepareVisitor(w)
 	d := h.choose(w, e, t)
 	if h.leadsHome(d.Target, t) {
 		h.refuseLoop(ctx)
 		return
+	}
+	if t.deep != 0 {
+		d.Target = w.deepen(d.Target, &t)
 	}
 	terms := e.Terms()
 	if terms.Track && h.awaitsKeys(w) {
@@ -183,6 +186,14 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 	}
 	w.sendCookie(ctx)
 	location := w.locate(d.Target, r.UTM, t.query)
+	if pages := h.pagesOf(t); fromForm && !link.IsWeb(d.Target) {
+		if body := pages.openPage(string(location)); body != nil {
+			h.page(ctx, body, pages.policy)
+			return
+		}
+		h.refuse(ctx, fasthttp.StatusNotFound)
+		return
+	}
 	if fromForm {
 		seeOther(ctx, location)
 		return

@@ -49,7 +49,7 @@ func (v *visits) Answer(c net.Conn, requests, out []byte, last bool) (answer []b
 		return nil, 0, false
 	}
 	foreseen := h.deps.Table.Foresee(t.slug)
-	size, closes := w.parse(header, len(h.cfg.Trusted) > 0)
+	size, closes := w.parse(header, h.proxies)
 	if size == 0 {
 		return nil, 0, false
 	}
@@ -121,7 +121,10 @@ func (v *visits) find(t *target) (e table.Entry, outcome uint32) {
 		}
 		t.take(host)
 	}
-	e, ok := h.lookup(*t)
+	e, ok := h.lookup(t)
+	if !ok {
+		e, ok = h.lookupShorter(t, t.slug)
+	}
 	switch {
 	case h.misdirected(w.host, *t):
 		return e, tPage

@@ -30,6 +30,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/seal"
+	"github.com/shortline/shortline/shared/visitor"
 )
 
 // documentVersion is the version of the OpenAPI document. A change that can break a client raises the first number, an addition
@@ -48,8 +49,12 @@ type Config struct {
 	// KeysAdminister allows API keys to create API keys, and API keys of administrators to change users and identity
 	// providers. With these rights the thief of a key can keep access after the key was deleted.
 	KeysAdminister bool
+	// WithoutMCP leaves out /mcp.
+	WithoutMCP bool
 	// TrustedProxies are the networks of proxies whose X-Forwarded-For header is trusted.
 	TrustedProxies []netip.Prefix
+	// ClientIPHeader is the header in which they say where a client comes from.
+	ClientIPHeader visitor.Source
 	// Limits are the rate limits; the zero value means no limits.
 	Limits Limits
 	// Version of the program is shown in the OpenAPI document as x-build; "" means "dev".

@@ -159,8 +159,8 @@ func (k *Kit) withinTime(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// clientIP returns the caller's address. X-Forwarded-For is trusted from an edge that has presented its token, and from
-// proxies in TRUSTED_PROXIES.
+// clientIP returns the caller's address. X-Forwarded-For is trusted from an edge that has presented its token, and the header of
+// CLIENT_IP_HEADER from proxies in TRUSTED_PROXIES.
 func (k *Kit) clientIP(r *http.Request) string {
 	if edgeapi.Vouched(r.Context()) {
 		if addr, ok := visitor.Forwarded(r.Header.Values("X-Forwarded-For")); ok {
@@ -171,5 +171,9 @@ func (k *Kit) clientIP(r *http.Request) string {
 	if err != nil {
 		return r.RemoteAddr
 	}
-	return visitor.ClientIP(socket.Addr(), r.Header.Values("X-Forwarded-For"), r.Header.Get("X-Real-IP"), k.cfg.TrustedProxies).String()
+	source := k.cfg.ClientIPHeader
+	return visitor.ClientIPFrom(source, socket.Addr(), r.Header.Values(source.Name()), r.Header.Get("X-Real-IP"), k.cfg.TrustedProxies).String()
 }
+
+// AddressHeader returns the name of the header in which trusted proxies say where a client comes from.
+func (k *Kit) AddressHeader() string { return k.cfg.ClientIPHeader.Name() }

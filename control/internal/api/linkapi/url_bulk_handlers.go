@@ -11,7 +11,7 @@ import (
 
 func (s *server) registerURLBulk() {
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/bulk", ID: "bulkCreateURLs", Summary: "Create many short URLs",
-		Tag: "URLs"}.
+		Tag: "URLs", MaxBody: draftBody}.
 		About("1 to 1,000 links. Each is created independently: the response lists failed links with index and reason. A request can set 30 "+
 			"different passwords; a link with one more fails, and the same password again is free. If the service would have more links than its "+
 			"limit, the whole request gets 409 and creates nothing.").

@@ -10,6 +10,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/version"
+	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/each"
 )
 
@@ -22,15 +23,45 @@ type upsertItem struct {
 	IfMatch     kit.Opt[string]       `json:"ifMatch,omitempty" doc:"The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is refused with 412."`
 	StartsAt    kit.Opt[kit.TimeText] `json:"startsAt,omitempty" doc:"When the link starts to work. Before that, visitors get 404."`
 	ExpiresAt   kit.Opt[kit.TimeText] `json:"expiresAt,omitempty" doc:"When the link stops working."`
+	// The next three fields move a link from another service.
+	CreatedAt     kit.Opt[kit.TimeText]  `json:"createdAt,omitempty" doc:"When another service made the link; only for a new link, a link that exists keeps its date. With it, expiresAt may have passed."`
+	PasswordHash  kit.Opt[string]        `json:"passwordHash,omitempty" doc:"The bcrypt hash of the password, with a cost of at most 12, instead of password."`
+	ClickBaseline kit.Opt[countedBefore] `json:"clickBaseline,omitempty" doc:"Clicks that another service has counted; null removes them. Reports show them apart from clicks that were counted here."`
 	URLFields
 	Rules    kit.Opt[[]DraftRule]    `json:"rules,omitempty" doc:"All routing rules; null or an empty list stands for none. Left out, they stay. A rule without an id stands for the saved rule of the same name."`
 	Variants kit.Opt[[]DraftVariant] `json:"variants,omitempty" doc:"All variants; null or an empty list stands for none. Left out, they stay. A variant without an id stands for the saved variant of the same name."`
+}
+
+// countedBefore is a kit.ClickBaseline in a request.
+type countedBefore struct {
+	Count  int64                 `json:"count" doc:"0 or more."`
+	Until  kit.Opt[kit.TimeText] `json:"until" doc:"When the other service was asked; at most an hour ahead." required:"true"`
+	Source string                `json:"source" doc:"Name of the service; at most 60 characters." example:"Bitly"`
+}
+
+// baseline converts a baseline, and adds a problem if its time has another form.
+func (in *upsertItem) baseline(problems *problem.Fields) *store.Baseline {
+	b := kit.Given(in.ClickBaseline, countedBefore{})
+	if b == nil {
+		return nil
+	}
+	out := store.Baseline{Count: b.Count, Source: b.Source}
+	before := len(*problems)
+	if until := kit.TextMillis(b.Until, "clickBaseline.until", problems); until != nil {
+		out.Until = *until
+	}
+	if len(*problems) > before {
+		return nil
+	}
+	return &out
 }
 
 func (s *server) item(in *upsertItem) links.Item {
 	out := links.Item{Creation: links.Creation{Input: in.input(in.OriginalURL), CustomSlug: in.CustomSlug.Value, Domain: kit.Given(in.Domain, "")}}
 	out.StartsAt = kit.TextMillis(in.StartsAt, "startsAt", &out.Problems)
 	out.ExpiresAt = kit.TextMillis(in.ExpiresAt, "expiresAt", &out.Problems)
+	out.CreatedAt = kit.TextMillis(in.CreatedAt, "createdAt", &out.Problems)
+	out.PasswordHash, out.Baseline = in.PasswordHash.Value, in.baseline(&out.Problems)
 	if in.IfMatch.Value != "" {
 		expected, err := version.Parse([]string{in.IfMatch.Value})
 		if out.IfMatch = &expected; err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/shortline/shortline/control/internal/api/kit"
@@ -65,9 +66,9 @@ func (c *caller) do(e *kit.Endpoint, a ask) (*reply, error) {
 	if err != nil {
 		return nil, &failure{Status: http.StatusBadRequest, Code: "INVALID_ARGUMENTS", Message: "The path is not valid."}
 	}
-	for _, name := range sentHeaders {
+	for _, name := range append(slices.Clone(sentHeaders), c.server.kit.AddressHeader()) {
 		if values := c.request.Header.Values(name); len(values) > 0 {
-			r.Header[name] = values
+			r.Header[http.CanonicalHeaderKey(name)] = values
 		}
 	}
 	r.Header.Set("X-Request-ID", kit.RequestLogOf(c.request.Context()).ID())

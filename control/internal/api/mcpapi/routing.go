@@ -1,11 +1,12 @@
 package mcpapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
-
-	"github.com/shortline/shortline/control/internal/api/kit"
+	"slices"
+	"strings"
 )
 
 // ruleList and variantList are the schemas of the rules and variants of a link.
@@ -31,14 +32,13 @@ func routingTools() []*tool {
 		{
 			name: "set_rules", title: "Set routing rules",
 			about: "Makes a link's routing rules equal to the list: saved rules that are not in it (by id, else by name) are deleted. All are " +
-				"checked before anything changes.",
-			input:    linkArg + `,` + ruleList + `,"defaultUrl":{"type":["string","null"],"description":"Destination if no rule matches."}`,
-			output:   `"rules":{"type":"object"},"created":{"type":"integer"},"changed":{"type":"integer"},"deleted":{"type":"integer"}`,
-			required: []string{"link", "rules"},
-			operations: []string{"createRoutingRule", "deleteRoutingRule", "updateRoutingRule", "updateRoutingSettings", "listRoutingRules",
-				"explainURL", "listURLs"},
-			hints: hints{destructive: true},
-			run:   setRules,
+				"changed together, or none.",
+			input:      linkArg + `,` + ruleList + `,"defaultUrl":{"type":["string","null"],"description":"Destination if no rule matches."}`,
+			output:     `"rules":{"type":"object"},"created":{"type":"integer"},"changed":{"type":"integer"},"deleted":{"type":"integer"}`,
+			required:   []string{"link", "rules"},
+			operations: []string{"upsertURLs", "listRoutingRules", "getURL", "listURLs"},
+			hints:      hints{destructive: true},
+			run:        setRules,
 		},
 		{
 			name: "set_experiment", title: "Set up an A/B test",
@@ -48,11 +48,10 @@ func routingTools() []*tool {
 				`"onWinner":{"enum":["notify","promote"]}`,
 			output: `"variants":{"type":"object"},"experiment":{"type":"object"},"created":{"type":"integer"},"changed":{"type":"integer"},` +
 				`"deleted":{"type":"integer"}`,
-			required: []string{"link"},
-			operations: []string{"createVariant", "deleteVariant", "updateVariant", "putExperiment", "listVariants", "explainURL",
-				"listURLs"},
-			hints: hints{destructive: true},
-			run:   setExperiment,
+			required:   []string{"link"},
+			operations: []string{"upsertURLs", "putExperiment", "listVariants", "getURL", "listURLs"},
+			hints:      hints{destructive: true},
+			run:        setExperiment,
 		},
 		{
 			name: "experiment_status", title: "Compare A/B variants",
@@ -78,116 +77,75 @@ func routingTools() []*tool {
 	}
 }
 
-// part is a rule or a variant in the arguments.
+// part is a rule or a variant.
 type part map[string]json.RawMessage
 
-func (p part) text(name string) (s string) {
-	_ = json.Unmarshal(p[name], &s) // "" if there is none
-	return s
-}
-
-// savedPart is a saved rule or variant.
-type savedPart struct{ ID, Name string }
-
-// parts are the rules or the variants of a link, with the operations on them.
-type parts struct {
-	kind                   string // the name in a draft: rules or variants
-	idParam                string // of the path
-	create, update, remove *kit.Endpoint
-	list                   *kit.Endpoint
-}
-
-// counts says what make has done.
-type counts struct{ created, changed, deleted int }
-
-// adopt finds the saved part of each wanted one, and returns the saved ones that are not wanted.
-func adopt(wanted []part, saved []savedPart) (left []savedPart, err error) {
-	byID, byName := map[string]bool{}, map[string]string{}
-	for _, s := range saved {
-		byID[s.ID] = true
-		byName[s.Name] = s.ID
-	}
-	kept := map[string]bool{}
+// keep completes wanted parts with what the saved ones of the same id, or else of the same name, have. Their names in saved parts and in
+// arguments are the same.
+func keep(wanted, saved []part, fields ...string) {
 	for _, w := range wanted {
-		id := w.text("id")
-		if id == "" {
-			if id = byName[w.text("name")]; id == "" || kept[id] {
+		by := "name"
+		if w["id"] != nil {
+			by = "id"
+		}
+		for _, s := range saved {
+			if string(w[by]) != string(s[by]) {
 				continue
 			}
-			w["id"], _ = json.Marshal(id) // a string cannot fail
-		}
-		if !byID[id] {
-			return nil, invalid(fmt.Sprintf("The link has nothing with the id %q.", id))
-		}
-		if kept[id] {
-			return nil, invalid(fmt.Sprintf("The id %q is given twice.", id))
-		}
-		kept[id] = true
-	}
-	for _, s := range saved {
-		if !kept[s.ID] {
-			left = append(left, s)
+			for _, field := range fields {
+				if w[field] == nil {
+					w[field] = s[field]
+				}
+			}
+			break
 		}
 	}
-	return left, nil
 }
 
-// make makes the saved parts of a link equal to the wanted ones. It checks all of them before it changes one.
-func (t *task) make(link string, p parts, wanted []part) (n counts, err error) {
-	var saved map[string]json.RawMessage
-	if err := t.readInto(p.list, ofLink(link), &saved); err != nil {
-		return n, err
+// made is the result of an upsert of one link.
+type made struct {
+	RoutingRules, Variants []struct {
+		Changes map[string]struct{ Old, New any }
 	}
-	var have []savedPart
-	if err := json.Unmarshal(saved[p.kind], &have); err != nil {
-		return n, fmt.Errorf("read the %s of a link: %w", p.kind, err)
+	Error *struct {
+		StatusCode    int
+		Message, Code string
+		Errors        []field
 	}
-	left, err := adopt(wanted, have)
-	if err != nil {
-		return n, err
-	}
-	check := ofLink(link)
-	check.body = map[string]any{"draft": map[string]any{p.kind: wanted}}
-	if _, err := t.do(t.e("explainURL"), check); err != nil {
-		return n, err
-	}
-	for _, w := range wanted {
-		a, e := ofLink(link), p.create
-		if id := w.text("id"); id != "" {
-			a.path[p.idParam], e = id, p.update
-		}
-		delete(w, "id")
-		a.body = w
-		if _, err := t.do(e, a); err != nil {
-			return n, partly(err, n)
-		}
-		if e == p.create {
-			n.created++
-		} else {
-			n.changed++
-		}
-	}
-	for _, s := range left {
-		a := ofLink(link)
-		a.path[p.idParam] = s.ID
-		if _, err := t.do(p.remove, a); err != nil {
-			return n, partly(err, n)
-		}
-		n.deleted++
-	}
-	return n, nil
 }
 
-// partly adds to an error what was done before it.
-func partly(err error, n counts) error {
-	f, ok := err.(*failure)
-	if !ok || n == (counts{}) {
+// make makes the parts of a link those of an upsert, all or none. out gets how many it has created, changed and deleted.
+func (t *task) make(id string, item, out map[string]any) error {
+	var l foundLink
+	if err := t.readInto(t.e("getURL"), ofLink(id), &l); err != nil {
 		return err
 	}
-	with := *f
-	with.Message += fmt.Sprintf(" (Before this, %d were created, %d changed and %d deleted. Repeat the call to complete it.)", n.created,
-		n.changed, n.deleted)
-	return &with
+	item["domain"], item["customSlug"], item["ifMatch"] = l.Domain, l.Slug, "*"
+	var got struct{ Items [1]made }
+	if err := t.readInto(t.e("upsertURLs"), ask{body: map[string]any{"items": []any{item}}}, &got); err != nil {
+		return err
+	}
+	one := &got.Items[0]
+	if e := one.Error; e != nil {
+		for i := range e.Errors {
+			e.Errors[i].Field = strings.TrimPrefix(e.Errors[i].Field, "items.0.")
+		}
+		code := cmp.Or(e.Code, fmt.Sprintf("HTTP_%d", e.StatusCode))
+		return &failure{Status: e.StatusCode, Code: code, Message: e.Message, Fields: e.Errors[:min(len(e.Errors), maxProblems)]}
+	}
+	created, changed, deleted := 0, 0, 0
+	for _, part := range slices.Concat(one.RoutingRules, one.Variants) {
+		switch name, ok := part.Changes["name"]; {
+		case ok && name.Old == nil:
+			created++
+		case ok && name.New == nil:
+			deleted++
+		default:
+			changed++
+		}
+	}
+	out["created"], out["changed"], out["deleted"] = created, changed, deleted
+	return nil
 }
 
 func setRules(t *task) (map[string]any, error) {
@@ -203,27 +161,23 @@ func setRules(t *task) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := t.make(id, parts{"rules", "ruleId", t.e("createRoutingRule"), t.e("updateRoutingRule"), t.e("deleteRoutingRule"),
-		t.e("listRoutingRules")}, in.Rules)
-	if err != nil {
+	var saved struct{ Rules []part }
+	if err := t.readInto(t.e("listRoutingRules"), ofLink(id), &saved); err != nil {
 		return nil, err
 	}
-	settings := map[string]any{}
+	keep(in.Rules, saved.Rules, "priority", "isActive")
+	item, out := map[string]any{"rules": in.Rules}, map[string]any{}
 	if len(in.Rules) > 0 {
-		settings["isSmartRouting"] = true
+		item["isSmartRouting"] = true
 	}
 	if in.DefaultURL != nil {
-		settings["defaultUrl"] = in.DefaultURL
+		item["defaultUrl"] = in.DefaultURL
 	}
-	if len(settings) > 0 {
-		a := ofLink(id)
-		a.body = settings
-		if _, err := t.do(t.e("updateRoutingSettings"), a); err != nil {
-			return nil, partly(err, n)
-		}
+	if err := t.make(id, item, out); err != nil {
+		return nil, err
 	}
-	rules, err := t.show(t.e("listRoutingRules"), ofLink(id))
-	return map[string]any{"rules": rules, "created": n.created, "changed": n.changed, "deleted": n.deleted}, err
+	out["rules"], err = t.show(t.e("listRoutingRules"), ofLink(id))
+	return out, err
 }
 
 func setExperiment(t *task) (map[string]any, error) {
@@ -249,19 +203,24 @@ func setExperiment(t *task) (map[string]any, error) {
 		return nil, invalid("Give variants, or settings of the experiment.")
 	}
 	out := map[string]any{}
-	var n counts
 	if in.Variants != nil {
-		if n, err = t.make(id, parts{"variants", "variantId", t.e("createVariant"), t.e("updateVariant"), t.e("deleteVariant"),
-			t.e("listVariants")}, *in.Variants); err != nil {
+		var saved struct{ Variants []part }
+		if err := t.readInto(t.e("listVariants"), ofLink(id), &saved); err != nil {
 			return nil, err
 		}
-		out["created"], out["changed"], out["deleted"] = n.created, n.changed, n.deleted
+		keep(*in.Variants, saved.Variants, "weight", "isActive")
+		if err := t.make(id, map[string]any{"variants": *in.Variants}, out); err != nil {
+			return nil, err
+		}
 	}
 	if len(settings) > 0 {
 		a := ofLink(id)
 		a.body = settings
 		if out["experiment"], err = t.show(t.e("putExperiment"), a); err != nil {
-			return nil, partly(err, n)
+			if f, ok := err.(*failure); ok && in.Variants != nil {
+				f.Message += " (The variants were changed before this.)"
+			}
+			return nil, err
 		}
 	}
 	out["variants"], err = t.show(t.e("listVariants"), ofLink(id))

@@ -4,6 +4,7 @@ package peopleapi
 
 import (
 	"github.com/shortline/shortline/control/internal/api/kit"
+	"github.com/shortline/shortline/control/internal/archive"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/invitations"
 	"github.com/shortline/shortline/control/internal/manage/keys"
@@ -20,6 +21,7 @@ type Deps struct {
 	SSO         *sso.Service
 	Workspaces  *workspaces.Service
 	Invitations *invitations.Service // needs Workspaces
+	Archives    *archive.Service
 }
 
 // server answers the requests.
@@ -32,7 +34,7 @@ type server struct {
 func Register(k *kit.Kit, d Deps) {
 	s := &server{k, d}
 	k.Resources(
-		accountResource, passkeyResource, signOnResource, workspaceResource,
+		accountResource, passkeyResource, signOnResource, workspaceResource, archiveResource,
 		invitationResource, keyResource, pairingResource, userResource, providerResource,
 	)
 	if s.Accounts != nil {
@@ -50,6 +52,9 @@ func Register(k *kit.Kit, d Deps) {
 	}
 	if s.Workspaces != nil {
 		s.registerWorkspaces()
+	}
+	if s.Archives != nil {
+		s.registerArchives()
 	}
 	if s.Invitations != nil {
 		s.registerInvitations()

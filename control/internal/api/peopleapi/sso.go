@@ -21,6 +21,7 @@ type OIDCProvider struct {
 	IsActive        bool   `json:"isActive"`
 
 	AllowedDomains []string `json:"allowedDomains" doc:"The email domains that the provider may authenticate. Empty means all domains."`
+	TrustEmail     bool     `json:"trustEmail" doc:"Whether an email without email_verified counts as verified, if it has one of allowedDomains."`
 
 	CallbackURL string   `json:"callbackUrl" doc:"The redirect URL to register at the provider."`
 	CreatedAt   kit.Time `json:"createdAt"`
@@ -63,7 +64,7 @@ type AccountHome struct {
 
 func providerOf(p sso.Provider) OIDCProvider {
 	return OIDCProvider{p.ID, p.Name, p.Slug, p.DiscoveryURL, p.ClientID, p.HasSecret, p.Scopes, p.Active, strings.Fields(p.Domains),
-		p.CallbackURL, kit.Time(p.CreatedAt), kit.Time(p.UpdatedAt)}
+		p.TrustEmail, p.CallbackURL, kit.Time(p.CreatedAt), kit.Time(p.UpdatedAt)}
 }
 
 // BySlug is embedded in requests about one identity provider.

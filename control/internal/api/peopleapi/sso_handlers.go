@@ -95,6 +95,7 @@ func (s *server) createProvider(ctx context.Context, in *struct {
 		IsActive     kit.Opt[bool]   `json:"isActive,omitempty" doc:"The default is true."`
 
 		AllowedDomains kit.Opt[[]string] `json:"allowedDomains,omitempty" doc:"Only emails of these domains are linked to users or create users. Empty means all domains."`
+		TrustEmail     kit.Opt[bool]     `json:"trustEmail,omitempty" doc:"For providers that send no email_verified, such as Entra ID: true takes emails of allowedDomains as verified, and needs allowedDomains. An email_verified that is false still counts. The default is false."`
 	}
 }) (*kit.Body[OIDCProvider], error) {
 	b := &in.Body
@@ -102,6 +103,7 @@ func (s *server) createProvider(ctx context.Context, in *struct {
 		Name: kit.Given(b.Name, ""), Slug: kit.Given(b.Slug, ""), DiscoveryURL: kit.Given(b.DiscoveryURL, ""),
 		ClientID: kit.Given(b.ClientID, ""), ClientSecret: kit.Given(b.ClientSecret, ""),
 		Scopes: kit.Given(b.Scopes, ""), Active: kit.Given(b.IsActive, true), Domains: kit.Given(b.AllowedDomains, nil),
+		TrustEmail: kit.Given(b.TrustEmail, false),
 	}))
 }
 
@@ -117,6 +119,7 @@ func (s *server) updateProvider(ctx context.Context, in *struct {
 		IsActive     kit.Opt[bool]   `json:"isActive,omitempty"`
 
 		AllowedDomains kit.Opt[[]string] `json:"allowedDomains,omitempty" doc:"Null or empty means all domains."`
+		TrustEmail     kit.Opt[bool]     `json:"trustEmail,omitempty" doc:"True needs allowedDomains. Null means false."`
 	}
 }) (*kit.Body[OIDCProvider], error) {
 	b := &in.Body
@@ -124,6 +127,7 @@ func (s *server) updateProvider(ctx context.Context, in *struct {
 		Name: kit.Given(b.Name, ""), Slug: kit.Given(b.Slug, ""), DiscoveryURL: kit.Given(b.DiscoveryURL, ""),
 		ClientID: kit.Given(b.ClientID, ""), ClientSecret: b.ClientSecret.Pointer(),
 		Scopes: kit.Given(b.Scopes, ""), Active: kit.Given(b.IsActive, true), Domains: kit.Given(b.AllowedDomains, nil),
+		TrustEmail: kit.Given(b.TrustEmail, false),
 	}))
 }
 

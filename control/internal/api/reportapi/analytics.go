@@ -86,6 +86,12 @@ func (p SeriesQuery) ask() report.Ask {
 	return a
 }
 
+// LinkReport is the report on one link.
+type LinkReport struct {
+	report.Report
+	Baseline *kit.ClickBaseline `json:"baseline" doc:"Clicks that another service counted before the link moved here: of all time, whatever the period and the filters. No other figure of the report contains them."`
+}
+
 // linkClicks, linkReport and linkSeries are the requests of reports on one link.
 type linkClicks struct {
 	kit.URLPath

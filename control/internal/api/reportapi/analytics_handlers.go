@@ -28,8 +28,12 @@ func (s *server) registerAnalytics() {
 	r := s.Reports
 	addReport(s, []string{"/api/analytics/urls/{id}"}, "linkReport", "Report on a short URL",
 		"Totals, figures per day, and shares by location, device, browser, referrer and campaign. Bots are excluded unless `includeBots` "+
-			"is true.", func(ctx context.Context, in *linkSeries) (*report.Report, error) {
-			return r.Link(ctx, kit.Principal(ctx), in.ID, in.ask())
+			"is true.", func(ctx context.Context, in *linkSeries) (*LinkReport, error) {
+			made, u, err := r.Link(ctx, kit.Principal(ctx), in.ID, in.ask())
+			if err != nil {
+				return nil, err
+			}
+			return &LinkReport{*made, kit.BaselineOf(&u)}, nil
 		})
 	addReport(s, []string{"/api/analytics/overview"}, "overview", "Report on all short URLs",
 		"The same figures over all your links (for administrators, over the links of all users), and the links with most clicks.",

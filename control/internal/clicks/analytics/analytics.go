@@ -85,7 +85,8 @@ type Batch struct {
 	Marks  []Mark
 }
 
-// Identity names one click permanently.
+// Identity names one click permanently. The epochs of edges begin at 1. Clicks of epoch 0 came from an archive: positions are missing
+// in their lanes, and nobody looks for these.
 type Identity struct {
 	click.Lane
 	Seq uint64

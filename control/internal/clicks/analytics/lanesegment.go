@@ -47,7 +47,7 @@ func (read Reader) LaneSegments(ctx context.Context, table string, from int64, n
 	}
 	return read(ctx, Statement{fmt.Sprintf(`SELECT edge, epoch, lane, intDiv(seq, %d) AS segment, uniqExact(seq), min(seq), max(seq),
 		argMin(toUnixTimestamp64Milli(ts), seq), argMax(toUnixTimestamp64Milli(ts), seq)
-		FROM %s WHERE ts >= fromUnixTimestamp64Milli(?)%s GROUP BY edge, epoch, lane, segment`,
+		FROM %s WHERE epoch > 0 AND ts >= fromUnixTimestamp64Milli(?)%s GROUP BY edge, epoch, lane, segment`,
 		LaneSegmentSize, table, others), []any{from}}, func() error {
 		f(s)
 		return nil

@@ -304,7 +304,7 @@ func GapsSQL(clicks, losses string, since int64, limit int) Statement {
 	s.appendText(" max(ms) OVER (PARTITION BY " + lane + " ORDER BY first, last ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS before_ms,")
 	s.appendText(" count(*) OVER (PARTITION BY " + lane + " ORDER BY first, last ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS befores FROM (")
 	s.appendText("SELECT DISTINCT "+lane+", seq AS first, seq AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+clicks+
-		" WHERE ts >= fromUnixTimestamp64Milli(?)", from)
+		" WHERE epoch > 0 AND ts >= fromUnixTimestamp64Milli(?)", from)
 	s.appendText(" UNION ALL SELECT "+lane+", seq AS first, seq AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+losses+
 		" WHERE ts >= fromUnixTimestamp64Milli(?)", from)
 	s.appendText(" UNION ALL SELECT "+lane+", lost_from AS first, lost_to AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+losses+

@@ -62,9 +62,9 @@ func BenchmarkReports(b *testing.B) {
 	goal.Goal = "purchase"
 	for name, f := range map[string]func() error{
 		"overview":      func() error { _, err := s.Overview(b.Context(), root, ask); return err },
-		"one_link":      func() error { _, err := s.Link(b.Context(), root, link.ID, ask); return err },
+		"one_link":      func() error { _, _, err := s.Link(b.Context(), root, link.ID, ask); return err },
 		"overview_goal": func() error { _, err := s.Overview(b.Context(), root, goal); return err },
-		"one_link_goal": func() error { _, err := s.Link(b.Context(), root, link.ID, goal); return err },
+		"one_link_goal": func() error { _, _, err := s.Link(b.Context(), root, link.ID, goal); return err },
 		"recent":        func() error { _, err := s.Recent(b.Context(), root, link.ID, report.Ask{}); return err },
 		"bots":          func() error { _, err := s.AllBots(b.Context(), root, ask); return err },
 		"routing":       func() error { _, err := s.Routing(b.Context(), root, link.ID, ask); return err },

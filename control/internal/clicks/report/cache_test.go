@@ -116,7 +116,7 @@ func (w *world) questions(whose int, a report.Ask) map[string]func() error {
 	bots := a
 	bots.IncludeBots = true
 	return map[string]func() error{
-		"link":     func() error { _, err := w.Link(w.Context(), p, id, a); return err },
+		"link":     func() error { _, _, err := w.Link(w.Context(), p, id, a); return err },
 		"overview": func() error { _, err := w.Overview(w.Context(), p, a); return err },
 		"bots":     func() error { _, err := w.LinkBots(w.Context(), p, id, a); return err },
 		"all bots": func() error { _, err := w.AllBots(w.Context(), p, a); return err },
@@ -201,7 +201,7 @@ func TestCache_answers_are_right_and_one_user_s(t *testing.T) {
 		}
 	}
 	w.remembered(w.questions(root, report.Ask{})["link"])
-	if _, err := w.Link(t.Context(), w.who[bob], w.links[ann].ID, report.Ask{}); err == nil {
+	if _, _, err := w.Link(t.Context(), w.who[bob], w.links[ann].ID, report.Ask{}); err == nil {
 		t.Error("a user gets the report on somebody else's link")
 	}
 	registry := prometheus.NewPedanticRegistry()
@@ -217,7 +217,7 @@ func TestCache_a_click_during_the_making_is_not_forgotten(t *testing.T) {
 	late := func() { w.click(ann, false) }
 	w.clicks.pause.Store(&late)
 	for i, want := range []int64{1, 2} { // the series has the total, and is read before the click
-		r, err := w.Link(t.Context(), w.who[ann], w.links[ann].ID, report.Ask{})
+		r, _, err := w.Link(t.Context(), w.who[ann], w.links[ann].ID, report.Ask{})
 		w.ok(err)
 		if r.TotalClicks != want {
 			t.Fatalf("answer %d: %d clicks, want %d", i, r.TotalClicks, want)

@@ -15,7 +15,7 @@ func (c *combinations) report(s *report.Service, q combination, want, compared t
 	var got *report.Report
 	var top []report.TopLink
 	if q.scope == ofLink {
-		r, err := s.Link(c.Context(), q.who(), linkID(q.number), a)
+		r, _, err := s.Link(c.Context(), q.who(), linkID(q.number), a)
 		if err != nil {
 			return err.Error()
 		}

@@ -38,7 +38,7 @@ func TestReports_of_a_goal_equal_a_count_in_memory(t *testing.T) {
 		list := analyticstest.Conversions(3, rows)
 		w.ok(w.clicks.InsertConversions(t.Context(), list))
 		a := report.Ask{Goal: "purchase", Series: "people,bots", IncludeBots: true, Limit: 100, Compare: "previous"}
-		r, err := w.Link(t.Context(), w.who[ann], w.links[ann].ID, a)
+		r, _, err := w.Link(t.Context(), w.who[ann], w.links[ann].ID, a)
 		w.ok(err)
 		// The oracle: the first copy of each conversion counts.
 		best := map[analytics.ConversionKey]analytics.Conversion{}
@@ -108,7 +108,7 @@ func TestReports_of_a_goal_equal_a_count_in_memory(t *testing.T) {
 		check("domains", g.Won, g.TotalClicks, func(*analytics.Row) bool { return true })
 		w.newConversionIsSeen(t.Context(), a, rows[0], r.Overview.Conversions)
 		a.Goal = ""
-		r, err = w.Link(t.Context(), w.who[ann], w.links[ann].ID, a)
+		r, _, err = w.Link(t.Context(), w.who[ann], w.links[ann].ID, a)
 		w.ok(err)
 		if text, err := json.Marshal(r); err != nil || strings.Contains(string(text), "onversion") ||
 			strings.Contains(string(text), "revenue") {
@@ -123,7 +123,7 @@ func (w *world) newConversionIsSeen(ctx context.Context, a report.Ask, row analy
 	c.Name, c.ExternalID, c.Repeatable = a.Goal, "another", true
 	w.ok(w.clicks.InsertConversions(ctx, []analytics.Conversion{c}))
 	w.cache.Clicked([]analytics.Row{row})
-	r, err := w.Link(ctx, w.who[ann], w.links[ann].ID, a)
+	r, _, err := w.Link(ctx, w.who[ann], w.links[ann].ID, a)
 	w.ok(err)
 	if r.Overview.Conversions != before+1 {
 		w.Errorf("%d conversions after one more than %d", r.Overview.Conversions, before)

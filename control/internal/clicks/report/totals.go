@@ -114,14 +114,15 @@ type TopLink struct {
 	*Won
 }
 
-// Link reports on one link.
-func (s *Service) Link(ctx context.Context, p auth.Principal, id string, a Ask) (*Report, error) {
+// Link reports on one link, which it also returns.
+func (s *Service) Link(ctx context.Context, p auth.Principal, id string, a Ask) (*Report, store.Link, error) {
 	u, period, err := s.linkAndPeriod(ctx, p, id, &a)
 	if err != nil {
-		return nil, err
+		return nil, u, err
 	}
 	scope := linkScope(u, a)
-	return recall(ctx, s, p, scope, key("link", a, period), func() (*Report, error) { return s.report(ctx, scope, a, period) })
+	r, err := recall(ctx, s, p, scope, key("link", a, period), func() (*Report, error) { return s.report(ctx, scope, a, period) })
+	return r, u, err
 }
 
 // Overview reports on all links of the caller; for an ADMIN, on all links. Its totals include clicks on links that were

@@ -46,7 +46,7 @@ func TestReports_say_that_visitors_are_estimated(t *testing.T) {
 				t.Errorf("%T: an estimated series has %+v", clicks, d)
 			}
 		}
-		one, err := s.Link(t.Context(), root, linkID(20), ask)
+		one, _, err := s.Link(t.Context(), root, linkID(20), ask)
 		testkit.Must(t, err)
 		if !one.Exact || one.Error != 0 || one.UniqueVisitors == 0 || !one.TimeSeries[0].Exact {
 			t.Errorf("%T: visitors of a link with few clicks: %+v", clicks, one.Distinct)

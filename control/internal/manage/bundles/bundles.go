@@ -109,6 +109,15 @@ func (b *Bundle) Clicks() (n int64) {
 // description and resets colour and icon to their defaults.
 type Input struct {
 	Name, Description, Color, Icon *string
+	// Past is what a new bundle brings along from another installation.
+	Past store.Past
+}
+
+// Check returns the problems that a new bundle would have.
+func (in *Input) Check() error {
+	var v problem.Fields
+	in.apply(&store.Bundle{}, &v)
+	return v.Err()
 }
 
 var hexColor = regexp.MustCompile(`^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$`)
@@ -174,6 +183,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input, urlIDs
 	b := store.Bundle{ID: store.NewID(), UserID: p.UserID, Workspace: p.Workspace.Num, Color: defaultColor, Icon: defaultIcon,
 		CreatedAt: now,
 		UpdatedAt: now}
+	in.Past.Apply(&b.ID, &b.CreatedAt, &b.UpdatedAt)
 	var v problem.Fields
 	if in.Name == nil {
 		v.Add("name", "is required")

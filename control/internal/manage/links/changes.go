@@ -37,7 +37,7 @@ func sides(changes map[string]webhooks.Change) (before, after map[string]any) {
 // Fields returns the fields that an owner can set, by the API's names, without the password. Unset fields are nil, also domain for the
 // host of BASE_URL. tags is a []string; the other values are comparable.
 func Fields(l *store.Link) map[string]any {
-	out := map[string]any{"tags": append([]string{}, l.Tags...)}
+	out := map[string]any{"tags": append([]string{}, l.Tags...), baselineField: baselineOf(l)}
 	for i := range store.LinkFields {
 		switch f := &store.LinkFields[i]; f.Name {
 		case "": // the control plane sets it

@@ -69,14 +69,14 @@ func (s *Service) copyState(p auth.Principal, state *store.LinkState, in Copying
 	u := &state.Link
 	most := u.MaxClicks
 	u.Num, u.ID, u.UserID, u.CreatedAt, u.UpdatedAt, u.Revision = 0, store.NewID(), p.UserID, now, now, 0
-	u.ExternalID, u.OGImage, u.ClickCount = "", "", 0
+	u.ExternalID, u.OGImage, u.ClickCount, u.Baseline = "", "", 0, store.Baseline{}
 	u.MaxClicks, u.LimitSince, u.LimitBase, u.ExhaustedAt = 0, 0, 0, 0
 	limit(u, most)
 	var v problem.Fields
 	if u.Slug = in.CustomSlug; u.Slug == "" {
 		u.Slug = link.NewSlug()
 	} else {
-		checkSlug("customSlug", u.Slug, &v)
+		checkAnySlug("customSlug", u.Slug, &v)
 	}
 	if in.Title != nil {
 		s.applyTexts(map[string]string{"title": *in.Title}, u, &v)

@@ -85,10 +85,13 @@ func (s *Service) draft(p auth.Principal, in *Creation) (store.Link, error) {
 	now := store.Now()
 	u := store.Link{ID: store.NewID(), UserID: p.UserID, Workspace: p.Workspace.Num, Slug: in.CustomSlug, Active: true, CreatedAt: now,
 		UpdatedAt: now}
+	if in.Past.Apply(&u.ID, &u.CreatedAt, &u.UpdatedAt); in.Past != (store.Past{}) {
+		in.past = true
+	}
 	var v problem.Fields
 	s.applyInput(&in.Input, &u, &v, now)
 	if in.CustomSlug != "" {
-		checkSlug("customSlug", in.CustomSlug, &v)
+		checkAnySlug("customSlug", in.CustomSlug, &v)
 	} else {
 		u.Slug = link.NewSlug()
 	}

@@ -25,6 +25,7 @@ type Input struct {
 	Status                  *string // ACTIVE or INACTIVE
 	TrackConversions        *bool
 	Stickiness              *string // none, cookie or hash; "": none
+	ForwardPath             *bool
 	ABTesting, SmartRouting *bool
 	// Texts holds optional texts by the names of store.LinkTexts; "" clears one.
 	Texts map[string]string
@@ -48,6 +49,8 @@ type Creation struct {
 	Domain *string
 	// Problems are what could not be read. CreateMany does not create such a link.
 	Problems problem.Fields
+	// Past is what the link brings along from another installation. Such a link may have expired.
+	Past store.Past
 }
 
 const (
@@ -139,6 +142,9 @@ func (s *Service) applyLifetime(in *Input, u *store.Link, v *problem.Fields, now
 			v.Add("stickiness", "must be none, cookie or hash")
 		}
 		u.Stickiness = link.Stickiness(max(0, way))
+	}
+	if in.ForwardPath != nil {
+		u.ForwardPath = *in.ForwardPath
 	}
 	if in.RedirectCode != nil {
 		code := cmp.Or(*in.RedirectCode, defaultCode)

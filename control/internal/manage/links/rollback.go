@@ -61,6 +61,7 @@ func rolledBack(present, wanted *store.Link) store.Link {
 	l.UserID, l.Workspace = present.UserID, present.Workspace
 	l.SuspendedAt, l.SuspendReason = present.SuspendedAt, present.SuspendReason
 	l.ClickCount, l.Revision, l.UpdatedAt = present.ClickCount, present.Revision, present.UpdatedAt
+	l.Baseline = present.Baseline // a figure, as the number of clicks
 	if l.OGImage != "" {
 		l.OGImage = present.OGImage // an image that was replaced does not exist any more
 	}

@@ -2,6 +2,7 @@ package links
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/shortline/shortline/control/internal/platform/problem"
@@ -9,9 +10,45 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Screen asks the operator's check service about destinations. It returns the problem of each in their order, "" if it is
+// Screen asks about destinations, as whether the operator's check service allows them. It returns the problem of each in their order, "" if it is
 // allowed. It can take seconds, so it must not be called in a transaction. nil allows every destination.
 type Screen func(ctx context.Context, destinations []string) ([]string, error)
+
+// WithoutLoops returns a Screen that refuses destinations on a custom domain in service, whichever workspace it belongs to: two such
+// links could lead to each other for ever. It asks f about all others.
+func WithoutLoops(st *store.Store, f Screen) Screen {
+	return func(ctx context.Context, destinations []string) ([]string, error) {
+		hosts := make([]string, len(destinations))
+		for i, d := range destinations {
+			hosts[i] = link.DestinationHost(d)
+		}
+		served, err := st.ServedHosts(ctx, store.Distinct(hosts))
+		if err != nil {
+			return nil, fmt.Errorf("look for custom domains among destinations: %w", err)
+		}
+		problems := make([]string, len(destinations))
+		var others []string
+		var at []int
+		for i, host := range hosts {
+			if served[host] {
+				problems[i] = link.ErrOwnHost.Error()
+			} else {
+				others, at = append(others, destinations[i]), append(at, i)
+			}
+		}
+		if f == nil || len(others) == 0 {
+			return problems, nil
+		}
+		more, err := f(ctx, others)
+		if err != nil {
+			return nil, err
+		}
+		for n, text := range more {
+			problems[at[n]] = text
+		}
+		return problems, nil
+	}
+}
 
 // Target is a destination in a request, by its field. A URL that is nil or blank is not checked.
 type Target struct {

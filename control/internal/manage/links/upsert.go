@@ -24,6 +24,13 @@ type Item struct {
 	Parts PlanParts
 	// IfMatch are the versions of which the link must have one; nil accepts all, and a link that does not exist.
 	IfMatch *version.Expected
+	// CreatedAt is when another service made the link, in Unix milliseconds. A new link with it may have expired. Links that exist
+	// keep their own date. nil or 0: now.
+	CreatedAt *int64
+	// Baseline are the clicks that another service has counted; nil keeps those of the link, and a zero value removes them.
+	Baseline *store.Baseline
+	// PasswordHash is a bcrypt hash from another service; "": none. An item has it or a Password.
+	PasswordHash string
 }
 
 // Parts are all rules and variants that a link is to have, with the destinations that are new.
@@ -271,7 +278,8 @@ func (r *upsert) external(i int) string { return strings.TrimSpace(r.items[i].Te
 
 // key returns the key of the slug of an item, or "" without a possible slug.
 func (r *upsert) key(i int) string {
-	if slug := r.items[i].CustomSlug; link.ValidSlug(slug) && r.hosts[i].problem == nil {
+	rules := r.hosts[i].Slugs
+	if slug := rules.Normal(r.items[i].CustomSlug); rules.Valid(slug) && r.hosts[i].problem == nil {
 		return link.Key(r.hosts[i].Num, slug)
 	}
 	return ""

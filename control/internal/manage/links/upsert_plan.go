@@ -134,7 +134,7 @@ func (r *upsert) identify(i int, there *present) (*store.LinkState, error) {
 		}
 		return state, nil
 	}
-	if item.CustomSlug != "" && item.CustomSlug != state.Link.Slug {
+	if item.CustomSlug != "" && !at.Slugs.Same(item.CustomSlug, state.Link.Slug) {
 		return nil, problem.OfField("customSlug", "cannot be changed; the link is %q", state.Link.Name())
 	}
 	if item.Domain != nil && at.Num != state.Link.Domain {
@@ -164,8 +164,7 @@ func (r *upsert) applyItem(i int, one *planning) error {
 		one.after = one.before
 		s.applyInput(&item.Input, u, &v, 0)
 	} else {
-		made, err := s.draft(r.p, &item.Creation)
-		v.Join(err)
+		made := item.draft(s, r.p, &v)
 		made.Domain, made.Hostname = r.hosts[i].Num, r.hosts[i].Hostname
 		*u = made
 	}
@@ -176,8 +175,14 @@ func (r *upsert) applyItem(i int, one *planning) error {
 		}
 	}
 	r.checkBundles(item, &v)
-	if item.Password != nil {
+	switch {
+	case item.PasswordHash != "":
+		item.applyHash(u, &v)
+	case item.Password != nil:
 		r.applyPassword(one, &v)
+	}
+	if item.Baseline != nil {
+		item.applyBaseline(u, &v)
 	}
 	one.targets = item.targets(&one.before.Link)
 	if item.Parts != nil {

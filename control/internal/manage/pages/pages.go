@@ -22,6 +22,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/platform/outbound"
 	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/shared/link"
 )
 
 // Config has the settings.
@@ -31,11 +32,11 @@ type Config struct {
 }
 
 const (
-	fetchTime  = 5 * time.Second // for a page with its image, or an icon, redirects included
-	maxBody    = 1 << 20         // bytes of a response that are read
-	maxHops    = 5               // redirects
-	maxAtOnce  = 8               // previews
-	maxAddress = 2048            // bytes
+	fetchTime  = 5 * time.Second     // for a page with its image, or an icon, redirects included
+	maxBody    = 1 << 20             // bytes of a response that are read
+	maxHops    = 5                   // redirects
+	maxAtOnce  = 8                   // previews
+	maxAddress = link.MaxDestination // bytes
 	agent      = "Mozilla/5.0 (compatible; Shortline; link preview)"
 )
 

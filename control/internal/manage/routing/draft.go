@@ -70,21 +70,11 @@ func (s *Service) Draft(ctx context.Context, u *store.Link, saved Parts, d Draft
 		if parts.Rules, err = s.draftRules(*d.Rules, saved.Rules, &v); err != nil {
 			return Parts{}, err
 		}
-		for i := range parts.Rules {
-			r := &parts.Rules[i]
-			if was := find(saved.Rules, r.ID, ruleID); was == nil || was.TargetURL != r.TargetURL {
-				targets = append(targets, links.Target{Field: fmt.Sprintf("rules.%d.targetUrl", i), URL: &r.TargetURL})
-			}
-		}
+		targets = append(targets, newTargets("rules", parts.Rules, saved.Rules, ruleID, ruleTarget)...)
 	}
 	if d.Variants != nil {
 		parts.Variants = s.draftVariants(*d.Variants, saved.Variants, &v)
-		for i := range parts.Variants {
-			a := &parts.Variants[i]
-			if was := find(saved.Variants, a.ID, variantID); was == nil || was.TargetURL != a.TargetURL {
-				targets = append(targets, links.Target{Field: fmt.Sprintf("variants.%d.targetUrl", i), URL: &a.TargetURL})
-			}
-		}
+		targets = append(targets, newTargets("variants", parts.Variants, saved.Variants, variantID, variantTarget)...)
 	}
 	if err := v.Err(); err != nil {
 		return Parts{}, err
@@ -109,8 +99,21 @@ func (p Parts) turn(u *store.Link, saved Parts) {
 	}
 }
 
-func ruleID(r *store.Rule) string       { return r.ID }
-func variantID(v *store.Variant) string { return v.ID }
+func ruleID(r *store.Rule) string            { return r.ID }
+func variantID(v *store.Variant) string      { return v.ID }
+func ruleTarget(r *store.Rule) *string       { return &r.TargetURL }
+func variantTarget(v *store.Variant) *string { return &v.TargetURL }
+
+// newTargets returns the destinations of parts that their saved forms do not have, with their fields in a draft.
+func newTargets[T any](kind string, list, saved []T, idOf func(*T) string, target func(*T) *string) (out []links.Target) {
+	for i := range list {
+		one := target(&list[i])
+		if was := find(saved, idOf(&list[i]), idOf); was == nil || *target(was) != *one {
+			out = append(out, links.Target{Field: fmt.Sprintf("%s.%d.targetUrl", kind, i), URL: one})
+		}
+	}
+	return out
+}
 
 // find returns the part with an id, or nil.
 func find[T any](list []T, id string, idOf func(*T) string) *T {

@@ -1,14 +1,12 @@
 package routing
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/each"
 )
 
 // Plan returns what links.Upsert needs to give links the rules and variants of a draft. It returns nil for a draft without lists, which
@@ -24,12 +22,15 @@ func (s *Service) Plan(d Draft) links.PlanParts {
 		out := links.Parts{Rules: saved.Rules, Variants: saved.Variants}
 		var v problem.Fields
 		if d.Rules != nil {
-			if err := s.planRules(&out, *d.Rules, u, saved.Rules, &v); err != nil {
+			var err error
+			if out.Rules, err = s.planRules(*d.Rules, u.ID, saved.Rules, &v); err != nil {
 				return links.Parts{}, err
 			}
+			out.Targets = newTargets("rules", out.Rules, saved.Rules, ruleID, ruleTarget)
 		}
 		if d.Variants != nil {
-			s.planVariants(&out, *d.Variants, u, saved.Variants, &v)
+			out.Variants = s.planVariants(*d.Variants, u.ID, saved.Variants, &v)
+			out.Targets = append(out.Targets, newTargets("variants", out.Variants, saved.Variants, variantID, variantTarget)...)
 		}
 		if err := v.Err(); err != nil {
 			return links.Parts{}, err
@@ -39,84 +40,64 @@ func (s *Service) Plan(d Draft) links.PlanParts {
 	}
 }
 
-func (s *Service) planRules(out *links.Parts, drafts []RuleDraft, u *store.Link, saved []store.Rule, v *problem.Fields) (err error) {
+func (s *Service) planRules(drafts []RuleDraft, link string, saved []store.Rule, v *problem.Fields) ([]store.Rule, error) {
 	drafts = slices.Clone(drafts)
-	ids := each.At(drafts, func(d *RuleDraft) string { return d.ID })
-	for i, id := range pairUp(ids, saved, ruleID, func(n int, r *store.Rule, whole bool) bool {
-		d := &drafts[n]
+	pairUp(drafts, saved, func(d *RuleDraft) *string { return &d.ID }, ruleID, func(d *RuleDraft, r *store.Rule, whole bool) bool {
 		return text(d.Name) == r.Name && (!whole || text(d.TargetURL) == r.TargetURL && sameConditions(string(d.Conditions), r.Conditions))
-	}) {
-		drafts[i].ID = id
-	}
-	before := len(*v)
-	if out.Rules, err = s.draftRules(drafts, saved, v); err != nil || len(*v) > before {
-		return err
-	}
+	})
+	list, err := s.draftRules(drafts, saved, v)
 	now := store.Now()
-	for i := range out.Rules {
-		r := &out.Rules[i]
+	for i := range list {
+		r := &list[i]
 		was := find(saved, drafts[i].ID, ruleID)
 		if was != nil && sameConditions(was.Conditions, r.Conditions) {
 			r.Conditions = was.Conditions
 		}
-		switch {
-		case was == nil:
-			r.ID, r.URLID = store.NewID(), u.ID
-		case *was != *r:
-			r.UpdatedAt = now
-		}
-		if was == nil || was.TargetURL != r.TargetURL {
-			out.Targets = append(out.Targets, links.Target{Field: fmt.Sprintf("rules.%d.targetUrl", i), URL: &r.TargetURL})
-		}
+		settle(r, was, &r.ID, &r.URLID, &r.UpdatedAt, link, now)
 	}
-	return nil
+	return list, err
 }
 
-func (s *Service) planVariants(out *links.Parts, drafts []VariantDraft, u *store.Link, saved []store.Variant, v *problem.Fields) {
+func (s *Service) planVariants(drafts []VariantDraft, link string, saved []store.Variant, v *problem.Fields) []store.Variant {
 	drafts = slices.Clone(drafts)
-	ids := each.At(drafts, func(d *VariantDraft) string { return d.ID })
-	for i, id := range pairUp(ids, saved, variantID, func(n int, a *store.Variant, whole bool) bool {
-		return text(drafts[n].Name) == a.Name && (!whole || text(drafts[n].TargetURL) == a.TargetURL)
-	}) {
-		drafts[i].ID = id
-	}
-	before := len(*v)
-	if out.Variants = s.draftVariants(drafts, saved, v); len(*v) > before {
-		return
-	}
+	pairUp(drafts, saved, func(d *VariantDraft) *string { return &d.ID }, variantID, func(d *VariantDraft, a *store.Variant, whole bool) bool {
+		return text(d.Name) == a.Name && (!whole || text(d.TargetURL) == a.TargetURL)
+	})
+	list := s.draftVariants(drafts, saved, v)
 	now := store.Now()
-	for i := range out.Variants {
-		a := &out.Variants[i]
-		was := find(saved, drafts[i].ID, variantID)
-		switch {
-		case was == nil:
-			a.ID, a.URLID = store.NewID(), u.ID
-		case *was != *a:
-			a.UpdatedAt = now
-		}
-		if was == nil || was.TargetURL != a.TargetURL {
-			out.Targets = append(out.Targets, links.Target{Field: fmt.Sprintf("variants.%d.targetUrl", i), URL: &a.TargetURL})
-		}
+	for i := range list {
+		a := &list[i]
+		settle(a, find(saved, drafts[i].ID, variantID), &a.ID, &a.URLID, &a.UpdatedAt, link, now)
+	}
+	return list
+}
+
+// settle gives a new part its id and its link, and a changed one the time of the change.
+func settle[T comparable](now, was *T, id, link *string, updated *int64, of string, at int64) {
+	switch {
+	case was == nil:
+		*id, *link = store.NewID(), of
+	case *was != *now:
+		*updated = at
 	}
 }
 
-// pairUp completes the ids of parts of a draft with those of saved parts that no part of the draft has. alike compares the nth part of
-// the draft with a saved one: all that tells parts of one name apart, or only the names.
-func pairUp[T any](ids []string, saved []T, idOf func(*T) string, alike func(n int, one *T, whole bool) bool) []string {
+// pairUp gives parts of a draft the ids of saved parts that no part of the draft has. alike compares a part of the draft with a saved
+// one: all that tells parts of one name apart, or only the names.
+func pairUp[D, T any](drafts []D, saved []T, draftID func(*D) *string, idOf func(*T) string, alike func(*D, *T, bool) bool) {
 	taken := map[string]bool{}
-	for _, id := range ids {
-		taken[id] = true
+	for i := range drafts {
+		taken[*draftID(&drafts[i])] = true
 	}
 	for _, whole := range []bool{true, false} {
-		for n := range ids {
+		for n := range drafts {
 			for i := range saved {
-				if id := idOf(&saved[i]); ids[n] == "" && !taken[id] && alike(n, &saved[i], whole) {
-					ids[n], taken[id] = id, true
+				if id, of := draftID(&drafts[n]), idOf(&saved[i]); *id == "" && !taken[of] && alike(&drafts[n], &saved[i], whole) {
+					*id, taken[of] = of, true
 				}
 			}
 		}
 	}
-	return ids
 }
 
 // text returns an optional text without surrounding space, as it would be stored.

@@ -37,7 +37,7 @@ var (
 // its value. An empty Scopes means the default.
 type Input struct {
 	Name, Slug, DiscoveryURL, ClientID, ClientSecret, Scopes *string
-	Active                                                   *bool
+	Active, TrustEmail                                       *bool
 	Domains                                                  *[]string
 }
 
@@ -148,6 +148,10 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, slug string, in 
 		}
 		old := logged(row)
 		s.copyFields(in, &row)
+		var v problem.Fields
+		if checkTrust(&v, in, &row); v != nil { // another request may have changed the domains
+			return v.Err()
+		}
 		row.UpdatedAt = store.Now()
 		if err := tx.UpdateOIDCProvider(ctx, row); err != nil {
 			return fmt.Errorf("update identity provider: %w", err)
@@ -213,6 +217,7 @@ func (s *Service) applyInput(ctx context.Context, v *problem.Fields, in Input, r
 			}
 		}
 	}
+	checkTrust(v, in, row)
 	if in.Scopes != nil {
 		scopes := strings.Fields(row.Scopes)
 		switch {
@@ -223,6 +228,17 @@ func (s *Service) applyInput(ctx context.Context, v *problem.Fields, in Input, r
 		case !slices.Contains(scopes, "openid"):
 			v.Add("scopes", "must contain openid")
 		}
+	}
+}
+
+// checkTrust refuses a provider whose addresses are trusted without a limit to domains: it could vouch for anybody.
+func checkTrust(v *problem.Fields, in Input, row *store.OIDCProvider) {
+	switch {
+	case !row.TrustEmail || row.Domains != "":
+	case in.TrustEmail != nil:
+		v.Add("trustEmail", "needs allowedDomains: without them, the provider could vouch for any address")
+	default:
+		v.Add("allowedDomains", "must not be empty while trustEmail is true")
 	}
 }
 
@@ -248,6 +264,9 @@ func (s *Service) copyFields(in Input, row *store.OIDCProvider) {
 	if in.Active != nil {
 		row.Active = *in.Active
 	}
+	if in.TrustEmail != nil {
+		row.TrustEmail = *in.TrustEmail
+	}
 }
 
 func cleanDomain(d string) string { return strings.ToLower(strings.TrimSpace(d)) }
@@ -272,7 +291,7 @@ func checkText(v *problem.Fields, field, text string, length, limit int, unit st
 // logged returns the fields of a provider for the audit log.
 func logged(p store.OIDCProvider) map[string]any {
 	return map[string]any{"name": p.Name, "slug": p.Slug, "discoveryUrl": p.DiscoveryURL, "clientId": p.ClientID, "scopes": p.Scopes,
-		"isActive": p.Active, "allowedDomains": strings.Fields(p.Domains)}
+		"isActive": p.Active, "allowedDomains": strings.Fields(p.Domains), "trustEmail": p.TrustEmail}
 }
 
 // Reseal encrypts the client secrets that use an older encryption key with the present one, and returns their number.

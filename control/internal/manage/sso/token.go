@@ -102,6 +102,8 @@ func (s *Service) redeem(ctx context.Context, p store.OIDCProvider, m metadata, 
 	who = person{issuer: m.Issuer, subject: verified.Subject, name: cleanName(c.Name)}
 	if usableEmail(c.Email) {
 		who.email, who.verified = c.Email, c.Verified == true || c.Verified == "true"
+		// A provider that says false is believed. userOf checks the domain; a provider without domains is trusted for none.
+		who.verified = who.verified || c.Verified == nil && p.TrustEmail && p.Domains != ""
 	}
 	return who, nil
 }

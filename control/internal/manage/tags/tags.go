@@ -30,7 +30,18 @@ type Service struct{ store *store.Store }
 func New(s *store.Store) *Service { return &Service{s} }
 
 // Input lists the fields of a tag that a request sets. Nil fields keep their value. The colour "" resets to the default.
-type Input struct{ Name, Color *string }
+type Input struct {
+	Name, Color *string
+	// Past is what a new tag brings along from another installation.
+	Past store.Past
+}
+
+// Check returns the problems that a new tag would have.
+func (in *Input) Check() error {
+	var v problem.Fields
+	in.apply(&store.Tag{}, &v)
+	return v.Err()
+}
 
 var hexColor = regexp.MustCompile(`^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$`)
 
@@ -95,6 +106,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal, search string, off
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (store.Tag, error) {
 	now := store.Now()
 	t := store.Tag{ID: store.NewID(), Workspace: p.Workspace.Num, Color: store.DefaultTagColor, CreatedAt: now, UpdatedAt: now}
+	in.Past.Apply(&t.ID, &t.CreatedAt, &t.UpdatedAt)
 	var v problem.Fields
 	if in.Name == nil {
 		v.Add("name", "is required")

@@ -33,6 +33,15 @@ type Input struct {
 	// UTM holds campaign fields by their names in the API, such as utmSource. "" clears a field; a missing field keeps its
 	// value.
 	UTM map[string]string
+	// Past is what a new template brings along from another installation.
+	Past store.Past
+}
+
+// Check returns the problems that a new template would have.
+func (in *Input) Check() error {
+	var v problem.Fields
+	in.apply(&store.UTMTemplate{}, &v)
+	return v.Err()
 }
 
 // campaign returns the campaign fields, whose rules are those of links.
@@ -106,6 +115,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal, search string, off
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (store.UTMTemplate, error) {
 	now := store.Now()
 	t := store.UTMTemplate{ID: store.NewID(), Workspace: p.Workspace.Num, CreatedAt: now, UpdatedAt: now}
+	in.Past.Apply(&t.ID, &t.CreatedAt, &t.UpdatedAt)
 	var v problem.Fields
 	if in.Name == nil {
 		v.Add("name", "is required")

@@ -38,6 +38,16 @@ type Input struct {
 	Active    *bool
 	OldUntil  *int64 // new end of the old secret of a rotation, in Unix milliseconds; 0, or a time that has passed: now
 	Long      *bool  // whether failed deliveries are attempted for three days
+	// Past is what a new webhook brings along from another installation.
+	Past store.Past
+}
+
+// Check returns the problems that a new webhook would have.
+func (s *Service) Check(ctx context.Context, in Input) error {
+	var v problem.Fields
+	in.required(&v)
+	s.applyInput(ctx, &in, &Webhook{Headers: map[string]string{}}, &v)
+	return v.Err()
 }
 
 // The scopes of a webhook: the links of its owner, or all links.

@@ -160,6 +160,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Webho
 	w := Webhook{Headers: map[string]string{}, Webhook: store.Webhook{
 		ID: store.NewID(), UserID: p.UserID, Workspace: p.Workspace.Num, MadeBy: p.KeyID, Active: true, CreatedAt: now, UpdatedAt: now,
 	}}
+	in.Past.Apply(&w.ID, &w.CreatedAt, &w.UpdatedAt)
 	var v problem.Fields
 	in.required(&v)
 	s.applyInput(ctx, &in, &w, &v)

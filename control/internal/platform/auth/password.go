@@ -116,3 +116,9 @@ func (p *Passwords) Verify(ctx context.Context, hash *string, password string) (
 	})
 	return ok, err
 }
+
+// HashCost returns the cost of a bcrypt hash, and whether the text is one.
+func HashCost(hash string) (cost int, is bool) {
+	cost, err := bcrypt.Cost([]byte(hash))
+	return cost, err == nil && len(hash) == len(nobody)
+}

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"sync"
 
 	"github.com/shortline/shortline/client"
@@ -60,22 +58,14 @@ func valuesIn(raw []byte) int {
 
 // upsert sends a batch.
 func upsert(ctx context.Context, r *remote.Remote, b batch, dry bool) ([]client.UpsertedLink, error) {
-	in := remote.Request{Method: http.MethodPut, Path: "/api/urls/bulk", Body: map[string]any{"items": b.items}}
-	if dry {
-		in.Query = url.Values{"dryRun": {"true"}}
-	}
-	res, err := r.Do(ctx, in)
+	got, err := r.Upsert(ctx, b.items, dry)
 	if err != nil {
 		return nil, err
 	}
-	var got client.UpsertedLinks
-	if err := json.Unmarshal(res.Body, &got); err != nil {
-		return nil, fmt.Errorf("the response cannot be read: %w", err)
+	if len(got) != len(b.items) {
+		return nil, fmt.Errorf("the server answered %d results for %d links", len(got), len(b.items))
 	}
-	if len(got.Items) != len(b.items) {
-		return nil, fmt.Errorf("the server answered %d results for %d links", len(got.Items), len(b.items))
-	}
-	return got.Items, nil
+	return got, nil
 }
 
 // parallel is how many requests run at a time.

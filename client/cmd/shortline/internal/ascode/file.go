@@ -144,6 +144,7 @@ var plainFields = []field{
 	{"startsAt", "startsAt", moment, nil}, {"expiresAt", "expiresAt", moment, nil}, {"expiredUrl", "expiredUrl", text, nil},
 	{"maxClicks", "maxClicks", number, nil}, {"redirectCode", "redirectCode", number, 302},
 	{"trackConversions", "trackConversions", boolean, false}, {"stickiness", "stickiness", text, "none"},
+	{"forwardPath", "forwardPath", boolean, false},
 	{"defaultUrl", "defaultUrl", text, nil}, {"smartRouting", "isSmartRouting", boolean, nil}, {"abTesting", "isABTesting", boolean, nil},
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/shortline/shortline/client/cmd/shortline/internal/domains"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/experiments"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/explain"
+	"github.com/shortline/shortline/client/cmd/shortline/internal/imports"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/links"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/mcp"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/rawapi"
@@ -27,6 +28,7 @@ import (
 	"github.com/shortline/shortline/client/cmd/shortline/internal/tags"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/tail"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/webhooks"
+	"github.com/shortline/shortline/client/cmd/shortline/internal/workspace"
 )
 
 // groups are the headings of the help text.
@@ -58,9 +60,10 @@ func Root(a *app.App) *cobra.Command {
 		root.AddGroup(&groups[i])
 	}
 	for id, commands := range map[string][]*cobra.Command{
-		"links":   append(ascode.Commands(a), links.Commands(a), rules.Commands(a), explain.Command(a), tags.Commands(a)),
+		"links": append(ascode.Commands(a), links.Commands(a), rules.Commands(a), explain.Command(a), tags.Commands(a),
+			imports.Commands(a)),
 		"figures": {report.Command(a), tail.Command(a), experiments.Commands(a)},
-		"manage":  {domains.Commands(a), webhooks.Commands(a), webhooks.Trigger(a), webhooks.Listen(a)},
+		"manage":  {domains.Commands(a), webhooks.Commands(a), webhooks.Trigger(a), webhooks.Listen(a), workspace.Commands(a)},
 		"account": {account.Login(a), account.Logout(a), account.Whoami(a), account.Profiles(a)},
 		"tools": {
 			rawapi.Command(a), mcp.Command(a), shell.Open(a), doctor.Command(a), shell.Completion(a), shell.Man(a), shell.VersionCommand(a),

@@ -5,6 +5,7 @@ package remote
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -123,6 +124,9 @@ func (r *Remote) Stream(ctx context.Context, in Request) (*client.Raw, error) {
 	return res, nil
 }
 
+// Archives has the calls that send and receive archives of workspaces.
+func (r *Remote) Archives() *client.ArchiveService { return r.client.Archives }
+
 // Get reads an object.
 func (r *Remote) Get(ctx context.Context, path string, query url.Values) ([]byte, error) {
 	res, err := r.Do(ctx, Request{Method: http.MethodGet, Path: path, Query: query})
@@ -139,6 +143,27 @@ func (r *Remote) Send(ctx context.Context, method, path string, body any) ([]byt
 		return nil, err
 	}
 	return res.Body, nil
+}
+
+// Bulk is the path of Upsert.
+const Bulk = "/api/urls/bulk"
+
+// Upsert creates or updates links, each named by its external id or its slug. With dry, it changes nothing. It returns a result for
+// each item.
+func (r *Remote) Upsert(ctx context.Context, items any, dry bool) ([]client.UpsertedLink, error) {
+	in := Request{Method: http.MethodPut, Path: Bulk, Body: map[string]any{"items": items}}
+	if dry {
+		in.Query = url.Values{"dryRun": {"true"}}
+	}
+	res, err := r.Do(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	var got client.UpsertedLinks
+	if err := json.Unmarshal(res.Body, &got); err != nil {
+		return nil, fmt.Errorf("the response cannot be read: %w", err)
+	}
+	return got.Items, nil
 }
 
 // Path joins the segments of a path and escapes each of them.

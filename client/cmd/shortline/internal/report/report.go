@@ -172,6 +172,10 @@ func show(cmd *cobra.Command, a *app.App, f flags, args []string) error {
 
 func draw(p *output.Page, title string, f flags, row output.Row) {
 	p.Title("%s, %s", title, f.about())
+	if count := row.Get("baseline.count"); count != nil {
+		p.Line("clicks at %s until %s, which the figures do not include: %s", row.Text("baseline.source"),
+			output.At("baseline.until")(row), output.Count("baseline.count")(row))
+	}
 	clicks := output.Count("totalClicks")(row) + f.compared(row, "overview.totalClicks", "totalClicks")
 	facts := []output.Fact{
 		{Name: "Clicks", Value: clicks, Style: output.Bold},

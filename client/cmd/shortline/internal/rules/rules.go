@@ -2,6 +2,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -211,17 +212,18 @@ func saved(ctx context.Context, r *remote.Remote, id string) ([]rule, error) {
 	return got.Rules, nil
 }
 
-// match gives rules of a file the ids of the saved rules that they replace: those with the same id, or else with the same name.
+// match gives rules of a file the ids of the saved rules that they replace: those with the same id, or else with the same name. Fields
+// that the file leaves out stay as they are.
 func match(rules, known []rule) []rule {
-	ids, names := map[string]bool{}, map[string]string{}
+	ids, names := map[string]rule{}, map[string]string{}
 	for _, one := range known {
-		ids[one.ID], names[one.Name] = true, one.ID
+		ids[one.ID], names[one.Name] = one, one.ID
 	}
 	used := map[string]bool{}
 	out := make([]rule, len(rules))
 	for i, one := range rules {
 		out[i] = one
-		if !ids[one.ID] {
+		if _, exists := ids[one.ID]; !exists {
 			out[i].ID = ""
 		}
 		used[out[i].ID] = true
@@ -230,6 +232,8 @@ func match(rules, known []rule) []rule {
 		if id := names[one.Name]; one.ID == "" && id != "" && !used[id] {
 			out[i].ID, used[id] = id, true
 		}
+		old := ids[out[i].ID] // of a new rule, it has no fields
+		out[i].Priority, out[i].IsActive = cmp.Or(one.Priority, old.Priority), cmp.Or(one.IsActive, old.IsActive)
 	}
 	return out
 }

@@ -3,26 +3,17 @@ package rules
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"reflect"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/app"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/output"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/refs"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/remote"
 )
-
-// step is one change on the way from the saved rules to those of the file.
-type step struct {
-	what         string // add, change, delete
-	rule         rule
-	method, path string
-	body         any
-}
 
 func set(a *app.App) *cobra.Command {
 	var file string
@@ -30,7 +21,7 @@ func set(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "set LINK --file FILE", Short: "Make the rules of a link those of a file",
 		Long: "Make the rules of a link those of a file. A rule of the file replaces the saved one with its id, or else with its name.\n" +
-			"Saved rules that the file does not have are deleted, after a question. The server checks all rules before the first change.\n\n" +
+			"Saved rules that the file does not have are deleted, after a question. All changes are made together, or none.\n\n" +
 			refs.About,
 		Example: "  shortline rules get fair -o yaml > rules.yaml\n  shortline rules set fair --file rules.yaml --dry-run\n" +
 			"  shortline rules set fair --file rules.yaml",
@@ -40,25 +31,17 @@ func set(a *app.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, id, err := a.LinkID(cmd.Context(), args[0])
+			r, err := a.Remote()
 			if err != nil {
 				return err
 			}
-			steps, err := plan(cmd.Context(), r, id, w)
+			changes, err := w.put(cmd.Context(), r, args[0], dry, func(gone []string) error {
+				return a.Confirm(yes, "Delete the rules %s?", strings.Join(gone, ", "))
+			})
 			if err != nil {
 				return err
 			}
-			if gone := names(steps, "delete"); !dry && len(gone) > 0 {
-				if err := a.Confirm(yes, "Delete the rules %s?", strings.Join(gone, ", ")); err != nil {
-					return err
-				}
-			}
-			if !dry {
-				if err := applySteps(cmd.Context(), a, r, steps); err != nil {
-					return err
-				}
-			}
-			return show(a, steps)
+			return show(a, changes)
 		},
 	}
 	cmd.Flags().StringVarP(&file, "file", "F", "", "file with rules, YAML or JSON; - is standard input")
@@ -70,93 +53,102 @@ func set(a *app.App) *cobra.Command {
 	return cmd
 }
 
-// plan lists the steps, after the server has checked the rules as a whole.
-func plan(ctx context.Context, r *remote.Remote, id string, w wanted) ([]step, error) {
-	known, err := saved(ctx, r, id)
+// change is a rule that the command adds, changes or deletes, or a change of the settings.
+type change struct {
+	Change string `json:"change"`
+	Rule   string `json:"rule"`
+}
+
+// put gives a link the wanted rules and settings, in one change. It asks before it deletes rules, and then changes the link only if it
+// is still the one of the question.
+func (w wanted) put(ctx context.Context, r *remote.Remote, name string, dry bool, ask func(gone []string) error) ([]change, error) {
+	link, err := refs.Link(ctx, r, name)
+	if err != nil {
+		return nil, err
+	}
+	known, err := saved(ctx, r, link.ID)
 	if err != nil {
 		return nil, err
 	}
 	w.Rules = match(w.Rules, known)
-	if _, err := r.Send(ctx, http.MethodPost, "/api/urls/"+id+"/explain", map[string]any{"draft": w.draft()}); err != nil {
+	item := w.draft()
+	item["domain"], item["customSlug"], item["ifMatch"] = link.Row.Text("domain"), link.Row.Text("slug"), "*"
+	planned, err := upsert(ctx, r, item, true)
+	if err != nil {
 		return nil, err
 	}
-	before := map[string]rule{}
-	for _, one := range known {
-		before[one.ID] = one
+	changes := changesOf(planned)
+	if dry || len(changes) == 0 {
+		return changes, nil
 	}
-	var steps []step
-	kept := map[string]bool{}
-	for _, one := range w.Rules {
-		at, body := one.ID, one
-		body.ID = ""
-		switch old, exists := before[at]; {
-		case !exists:
-			steps = append(steps, step{"add", one, http.MethodPost, path(id), body})
-		case !same(old, one):
-			steps = append(steps, step{"change", one, http.MethodPut, path(id) + "/" + at, body})
-		}
-		kept[at] = true
-	}
-	for _, one := range known {
-		if !kept[one.ID] {
-			steps = append(steps, step{"delete", one, http.MethodDelete, path(id) + "/" + one.ID, nil})
+	var gone []string
+	for _, one := range changes {
+		if one.Change == "delete" {
+			gone = append(gone, one.Rule)
 		}
 	}
-	settings := w.draft()
-	delete(settings, "rules")
-	if len(settings) > 0 {
-		steps = append(steps, step{"settings", rule{}, http.MethodPatch, path(id) + "/settings", settings})
+	if len(gone) > 0 {
+		if err := ask(gone); err != nil {
+			return nil, err
+		}
 	}
-	return steps, nil
-}
-
-// same reports whether a rule of a file changes nothing. Fields that the file leaves out stay as they are.
-func same(old, now rule) bool {
-	var a, b any
-	if json.Unmarshal(old.Conditions, &a) != nil || json.Unmarshal(now.Conditions, &b) != nil {
-		return false
-	}
-	return old.Name == now.Name && old.TargetURL == now.TargetURL && reflect.DeepEqual(a, b) &&
-		(now.Priority == nil || old.Priority != nil && *old.Priority == *now.Priority) &&
-		(now.IsActive == nil || old.IsActive != nil && *old.IsActive == *now.IsActive)
-}
-
-// applySteps takes all steps. Ctrl-C ends the program after the last one, so that no link is left with half of its rules.
-func applySteps(ctx context.Context, a *app.App, r *remote.Remote, steps []step) error {
+	item["ifMatch"] = *planned.ETag
 	if err := ctx.Err(); err != nil {
-		return err
+		return nil, err
 	}
-	whole := context.WithoutCancel(ctx)
-	for i, one := range steps {
-		a.Progress("change %d of %d …", i+1, len(steps))
-		if _, err := r.Send(whole, one.method, one.path, one.body); err != nil {
-			a.Done()
-			return fmt.Errorf("%d of %d changes were made, and then: %w", i, len(steps), err)
-		}
+	made, err := upsert(context.WithoutCancel(ctx), r, item, false) // Ctrl-C does not leave in doubt whether it was made
+	if err != nil {
+		return nil, err
 	}
-	a.Done()
-	return ctx.Err()
+	return changesOf(made), nil
 }
 
-func names(steps []step, what string) (out []string) {
-	for _, one := range steps {
-		if one.what == what {
-			out = append(out, one.rule.Name)
-		}
+// upsert asks what would become of a link, or changes it.
+func upsert(ctx context.Context, r *remote.Remote, item map[string]any, dry bool) (*client.UpsertedLink, error) {
+	list, err := r.Upsert(ctx, []any{item}, dry)
+	if err != nil {
+		return nil, err
 	}
-	return out
+	if e := list[0].Error; e != nil {
+		failed := &client.APIError{Status: e.StatusCode, Name: e.Error, Message: e.Message, Method: http.MethodPut, Path: remote.Bulk}
+		if e.Code != nil {
+			failed.Code = *e.Code
+		}
+		for _, problem := range e.Errors {
+			problem.Field = strings.TrimPrefix(problem.Field, "items.0.")
+			failed.Problems = append(failed.Problems, problem)
+		}
+		return nil, r.Failed(ctx, failed)
+	}
+	return &list[0], nil
 }
 
-func show(a *app.App, steps []step) error {
-	type change struct {
-		Change string `json:"change"`
-		Rule   string `json:"rule"`
+// changesOf lists what an answer says.
+func changesOf(got *client.UpsertedLink) []change {
+	list := []change{}
+	for _, part := range got.RoutingRules {
+		name, what := part.Changes["name"], "change"
+		switch {
+		case isNull(name.Old) && !isNull(name.New):
+			what = "add"
+		case isNull(name.New) && !isNull(name.Old):
+			what = "delete"
+		}
+		list = append(list, change{what, part.Name})
 	}
-	list := make([]change, len(steps))
-	rows := make([]output.Row, len(steps))
-	for i, one := range steps {
-		list[i] = change{one.what, one.rule.Name}
-		rows[i] = output.Row{"change": one.what, "rule": one.rule.Name}
+	if len(got.Changes) > 0 {
+		list = append(list, change{"settings", ""})
+	}
+	return list
+}
+
+// isNull reports whether a value is missing or null.
+func isNull(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }
+
+func show(a *app.App, list []change) error {
+	rows := make([]output.Row, len(list))
+	for i, one := range list {
+		rows[i] = output.Row{"change": one.Change, "rule": one.Rule}
 	}
 	raw, err := json.Marshal(list)
 	if err != nil {

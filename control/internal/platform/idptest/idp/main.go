@@ -18,12 +18,17 @@ import (
 func main() {
 	listen := flag.String("listen", "127.0.0.1:0", "address to listen on")
 	email := flag.String("email", "admin@example.com", "the verified email of the person who signs in")
+	entra := flag.Bool("entra", false, "send no email_verified, as Microsoft Entra ID does")
 	flag.Parse()
 	l, err := net.Listen("tcp", *listen)
 	if err != nil {
 		log.Fatal(err)
 	}
-	p := idptest.New("http://"+l.Addr().String(), idptest.Person{Subject: *email, Email: *email, Verified: true})
+	who := idptest.Person{Subject: *email, Email: *email, Verified: true}
+	if *entra {
+		who.Verified = nil
+	}
+	p := idptest.New("http://"+l.Addr().String(), who)
 	mux := http.NewServeMux()
 	mux.Handle("/", p)
 	mux.HandleFunc("POST /test/rotate", func(http.ResponseWriter, *http.Request) { p.Rotate() })
@@ -33,6 +38,9 @@ func main() {
 		if err := json.NewDecoder(r.Body).Decode(&who); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
+		}
+		if *entra {
+			who.Verified = nil
 		}
 		p.Be(who)
 	})

@@ -4,7 +4,8 @@ import { Icon } from './icon';
 /** The icon of the site to which an address belongs. A globe stands for sites without one, or whose icon is still unknown. */
 export function SiteIcon({ of: address }: { of: string }) {
   const [missing, setMissing] = useState('');
-  const { origin } = URL.canParse(address) ? new URL(address) : { origin: '' };
+  // A phone number or an address of an application belongs to no site.
+  const { origin } = /^https?:/i.test(address) && URL.canParse(address) ? new URL(address) : { origin: '' };
   // The addresses of all pages of a site are the same, so the browser asks once.
   return (
     <span class="siteicon">

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { t } from '../../text';
 import { useDraft } from '../../ui/draft';
-import { Input } from '../../ui/field';
+import { Input, Tick } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
 import { notify } from '../../ui/toast';
@@ -45,10 +45,12 @@ export function ProviderForm({ of, onClose, onSaved }: ProviderFormProps) {
   // The browser stores drafts, so the secret is not one.
   const [clientSecret, setSecret] = useState('');
   const draft = useDraft<Fields>(`provider ${of?.slug ?? ''}`, base);
-  const saving = useSaving([...names, 'clientSecret']);
+  const [trustEmail, setTrust] = useState(of?.trustEmail ?? false);
+  const saving = useSaving([...names, 'clientSecret', 'trustEmail']);
   const save = async () => {
     // The API never returns the secret. Without a new one, it keeps the present one.
-    const body = { ...bodyOf(draft.value, of && base), ...(clientSecret && { clientSecret }) };
+    const trust = trustEmail !== (of?.trustEmail ?? false) && { trustEmail };
+    const body = { ...bodyOf(draft.value, of && base), ...(clientSecret && { clientSecret }), ...trust };
     if (of) await api.put('/api/admin/oidc-providers/{slug}', { path: { slug: of.slug }, body });
     else await api.post('/api/admin/oidc-providers', { body: body as Schema<'CreateOIDCProviderRequest'> });
     draft.discard(base);
@@ -97,6 +99,13 @@ export function ProviderForm({ of, onClose, onSaved }: ProviderFormProps) {
         label={t('access.domains')}
         hint={t('access.domainsHint')}
         spellcheck={false}
+      />
+      <Tick
+        label={t('access.trust')}
+        name="trustEmail"
+        checked={trustEmail}
+        onValue={setTrust}
+        hint={saving.problem('trustEmail') ?? t('access.trustHint')}
       />
     </FormDialog>
   );

@@ -32,6 +32,7 @@ function One({ of, onEdit, onDelete, onChanged }: OneProps) {
     [t('access.clientId'), of.clientId],
     [t('access.scopes'), of.scopes],
     [t('access.domains'), of.allowedDomains.join(', ') || t('links.any')],
+    [t('access.trust'), of.trustEmail ? t('totp.on') : t('totp.off')],
   ];
   return (
     <Section title={of.name}>

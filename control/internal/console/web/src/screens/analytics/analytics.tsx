@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { query, search } from '../../route';
 import { nameOf as nameOfWorkspace, workspace } from '../../session';
-import { t } from '../../text';
+import { day, number, t } from '../../text';
 import { Behind, isBehind } from '../../ui/behind';
 import { Empty, Head, Loading, Waiting } from '../../ui/page';
 import { Problem } from '../../ui/problem';
@@ -164,6 +164,11 @@ export function Analytics() {
   );
 }
 
+/** The clicks that another service counted before the link moved here, which no figure contains. */
+function Baseline({ of: { count, until, source } }: { of: Schema<'ClickBaseline'> }) {
+  return <p class="notice">{t('report.baseline', { number: number(count), time: day(until), source })}</p>;
+}
+
 /** The report of a link. */
 export function LinkAnalytics({ id }: { id: string }) {
   const link = useResource(`link ${id}`, async (signal) => {
@@ -187,6 +192,7 @@ export function LinkAnalytics({ id }: { id: string }) {
         <Share id={id} name={nameOf(found)} />
       </Head>
       <LinkTabs id={id} here="/analytics" />
+      {found.clickBaseline && <Baseline of={found.clickBaseline} />}
       <Report id={id} goals={names} />
     </>
   );

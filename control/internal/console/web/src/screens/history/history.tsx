@@ -5,7 +5,7 @@ import { api, type Schema } from '../../api/client';
 import { parse } from '../../rules/model';
 import { describe } from '../../rules/sentence';
 import { may } from '../../session';
-import { moment, t, type Key } from '../../text';
+import { day, moment, number, t, type Key } from '../../text';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Head, Loading, Waiting } from '../../ui/page';
@@ -42,6 +42,7 @@ const others = {
   isActive: 'rules.active',
   conditions: 'rules.conditions',
   priority: 'history.priority',
+  clickBaseline: 'history.clickBaseline',
   weight: 'test.weight',
 } as const;
 
@@ -56,6 +57,10 @@ function fieldOf(name: string): string {
 function valueOf(name: string, value: unknown): string {
   if (name === 'conditions' && value) return describe(parse(value));
   if (value === null || value === undefined || value === '') return '–';
+  if (name === 'clickBaseline') {
+    const { count, until, source } = value as Schema<'ClickBaseline'>;
+    return `${number(count)} (${source}, ${day(until)})`;
+  }
   if (typeof value === 'boolean') return t(value ? 'try.yes' : 'try.no');
   if (typeof value !== 'string') return JSON.stringify(value);
   return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? moment(value) : value;

@@ -177,6 +177,22 @@ export const access = {
     ja: '空白区切り。これらのドメインのアドレスだけがユーザーに紐づきます。空欄ならすべて許可します。',
     ar: 'مفصولة بمسافات. لا تُربط بالمستخدمين إلا عناوين هذه النطاقات. اتركه فارغًا للسماح بالكل.',
   },
+  'access.trust': {
+    en: 'Trust e-mails that are not marked as verified',
+    de: 'E-Mails vertrauen, die nicht als bestätigt gelten',
+    fr: 'Accepter les e-mails non marqués comme vérifiés',
+    es: 'Confiar en correos no marcados como verificados',
+    ja: '確認済みの印がないメールを信頼する',
+    ar: 'الوثوق بعناوين بريد غير موسومة بأنها مؤكدة',
+  },
+  'access.trustHint': {
+    en: 'For providers that send no email_verified, such as Entra ID. It needs e-mail domains, and holds for these only.',
+    de: 'Für Anbieter, die kein email_verified senden, etwa Entra ID. Braucht E-Mail-Domains und gilt nur für diese.',
+    fr: 'Pour les fournisseurs qui n’envoient pas email_verified, comme Entra ID. Exige des domaines et ne vaut que pour eux.',
+    es: 'Para proveedores que no envían email_verified, como Entra ID. Exige dominios de correo y solo vale para ellos.',
+    ja: 'email_verified を送らないプロバイダー（Entra ID など）用です。メールドメインが必要で、その範囲でのみ有効です。',
+    ar: 'للمزوّدين الذين لا يرسلون email_verified مثل Entra ID. يتطلب نطاقات بريد ويسري عليها فقط.',
+  },
   'access.callback': {
     en: 'Callback address, to register at the provider',
     de: 'Rückrufadresse, beim Anbieter einzutragen',

@@ -185,6 +185,14 @@ export const history = {
     ja: 'バリエーション「{name}」を削除',
     ar: 'أُزيل المتغير «{name}»',
   },
+  'history.clickBaseline': {
+    en: 'Clicks at another service',
+    de: 'Klicks bei einem anderen Dienst',
+    fr: 'Clics chez un autre service',
+    es: 'Clics en otro servicio',
+    ja: '他のサービスでのクリック数',
+    ar: 'النقرات لدى خدمة أخرى',
+  },
   'history.priority': {
     en: 'Priority',
     de: 'Priorität',

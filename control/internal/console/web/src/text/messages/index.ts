@@ -20,6 +20,7 @@ import { experiment } from './experiment';
 import { experimentoutcome } from './experimentoutcome';
 import { experimentreasons } from './experimentreasons';
 import { factors } from './factors';
+import { health } from './health';
 import { history } from './history';
 import { importplan } from './importplan';
 import { imports } from './imports';
@@ -59,6 +60,7 @@ export const messages = {
   ...entrance,
   ...audit,
   ...audited,
+  ...health,
   ...history,
   ...social,
   ...domains,

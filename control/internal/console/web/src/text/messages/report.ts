@@ -303,6 +303,14 @@ export const report = {
       other: '{n} نقرة في آخر {minutes} دقائق',
     },
   },
+  'report.baseline': {
+    en: 'Clicks at {source} until {time}: {number}. The figures below do not include them.',
+    de: 'Klicks bei {source} bis {time}: {number}. Die Zahlen unten enthalten sie nicht.',
+    fr: 'Clics chez {source} jusqu’au {time} : {number}. Les chiffres ci-dessous ne les comprennent pas.',
+    es: 'Clics en {source} hasta el {time}: {number}. Las cifras de abajo no los incluyen.',
+    ja: '{source} での {time} までのクリック数: {number}。下の数値には含まれません。',
+    ar: 'النقرات لدى {source} حتى {time}: {number}. لا تشملها الأرقام أدناه.',
+  },
   'report.empty': {
     en: 'No figures yet',
     de: 'Noch keine Zahlen',

@@ -1,0 +1,396 @@
+package imports
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// dump reads rows of tables from the text that mysqldump, pg_dump and sqlite3 .dump write. It keeps one value at a time, because tables
+// with visits can be large.
+type dump struct {
+	in      *bufio.Reader
+	escapes bool                // a backslash within a string has a meaning, as MySQL writes it
+	columns map[string][]string // of tables, from CREATE TABLE
+	next    *lexeme             // that was read too early
+}
+
+// lexeme is a part of a statement.
+type lexeme struct {
+	kind rune   // 'w' for a word or a number, '\'' for a string, '"' for a quoted name, or the character itself
+	text string // without quotes
+}
+
+// mostValue is the largest number of bytes of a value.
+const mostValue = 16 << 20
+
+var errValue = errors.New("the dump has a value that is too large")
+
+func newDump(r io.Reader) *dump {
+	return &dump{in: bufio.NewReaderSize(r, 1<<20), columns: map[string][]string{}}
+}
+
+// read calls row for each row of the wanted tables. Values that are NULL are missing.
+func (d *dump) read(wanted func(table string) bool, row func(table string, values map[string]string)) error {
+	for {
+		word, err := d.lex()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			switch strings.ToUpper(word.text) {
+			case "CREATE":
+				err = d.create()
+			case "INSERT":
+				err = d.insert(wanted, row)
+			case "COPY":
+				err = d.copy(wanted, row)
+			default:
+				d.next = word
+				err = d.skip()
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return errors.New("the dump ends within a statement; is the file complete?")
+		}
+		if err != nil {
+			return fmt.Errorf("read the dump: %w", err)
+		}
+	}
+}
+
+// skip reads to the end of a statement.
+func (d *dump) skip() error {
+	for {
+		if one, err := d.lex(); err != nil || one.kind == ';' {
+			return err
+		}
+	}
+}
+
+// name reads the name of a table, without its schema.
+func (d *dump) name(one *lexeme) (string, error) {
+	for {
+		dot, err := d.lex()
+		if err != nil {
+			return "", err
+		}
+		if dot.kind != '.' {
+			d.next = dot
+			return one.text, nil
+		}
+		if one, err = d.lex(); err != nil {
+			return "", err
+		}
+	}
+}
+
+// create notes the columns of a table.
+func (d *dump) create() error {
+	table, err := d.lex()
+	if err != nil || !strings.EqualFold(table.text, "TABLE") {
+		d.next = table
+		return errors.Join(err, d.skip())
+	}
+	name, err := d.lex()
+	for err == nil && name.kind == 'w' && strings.Contains(" IF NOT EXISTS ", " "+strings.ToUpper(name.text)+" ") {
+		name, err = d.lex()
+	}
+	if err != nil {
+		return err
+	}
+	full, err := d.name(name)
+	if err != nil {
+		return err
+	}
+	var columns []string
+	for depth, first := 0, false; ; {
+		one, err := d.lex()
+		if err != nil {
+			return err
+		}
+		switch {
+		case one.kind == ';':
+			d.columns[full] = columns
+			return nil
+		case one.kind == '(':
+			depth++
+			first = depth == 1
+		case one.kind == ')':
+			depth--
+		case one.kind == ',':
+			first = depth == 1
+		case first:
+			if first = false; one.kind != 'w' || !isConstraint(one.text) {
+				columns = append(columns, one.text)
+			}
+		}
+	}
+}
+
+// isConstraint reports whether a definition in CREATE TABLE is none of a column.
+func isConstraint(word string) bool {
+	switch strings.ToUpper(word) {
+	case "PRIMARY", "UNIQUE", "KEY", "CONSTRAINT", "INDEX", "FOREIGN", "CHECK", "FULLTEXT", "SPATIAL":
+		return true
+	}
+	return false
+}
+
+// columnList reads the names of columns after their bracket.
+func (d *dump) columnList() (columns []string, err error) {
+	for {
+		one, err := d.lex()
+		if err != nil || one.kind == ')' {
+			return columns, err
+		}
+		if one.kind != ',' {
+			columns = append(columns, one.text)
+		}
+	}
+}
+
+// insert reads INSERT INTO table (columns) VALUES (…), (…);
+func (d *dump) insert(wanted func(string) bool, row func(string, map[string]string)) error {
+	one, err := d.lex()
+	for err == nil && !strings.EqualFold(one.text, "INTO") {
+		one, err = d.lex()
+	}
+	if err != nil {
+		return err
+	}
+	if one, err = d.lex(); err != nil {
+		return err
+	}
+	table, err := d.name(one)
+	if err != nil {
+		return err
+	}
+	if !wanted(table) {
+		return d.skip()
+	}
+	columns := d.columns[table]
+	for {
+		if one, err = d.lex(); err != nil {
+			return err
+		}
+		if one.kind == '(' {
+			if columns, err = d.columnList(); err != nil {
+				return err
+			}
+		}
+		if one.kind == 'w' && strings.EqualFold(one.text, "VALUES") {
+			break
+		}
+	}
+	for {
+		one, err := d.lex()
+		switch {
+		case err != nil:
+			return err
+		case one.kind == ';':
+			return nil
+		case one.kind == '(':
+			values, err := d.tuple(columns)
+			if err != nil {
+				return err
+			}
+			row(table, values)
+		}
+	}
+}
+
+// tuple reads values after their bracket.
+func (d *dump) tuple(columns []string) (map[string]string, error) {
+	values := map[string]string{}
+	text, known := "", false
+	depth, n := 0, 0
+	for {
+		one, err := d.lex()
+		switch {
+		case err != nil:
+			return nil, err
+		case depth == 0 && (one.kind == ',' || one.kind == ')'):
+			if n >= len(columns) {
+				return nil, errors.New("a row has more values than its table has columns")
+			}
+			if known {
+				values[columns[n]] = text
+			}
+			if n, text, known = n+1, "", false; one.kind == ')' {
+				return values, nil
+			}
+		case one.kind == '(':
+			depth++
+		case one.kind == ')':
+			depth--
+		case one.kind == '\'':
+			text, known = one.text, true
+		case one.kind == 'w' && !strings.EqualFold(one.text, "NULL"), one.kind == '-':
+			text, known = text+one.text, true
+		}
+	}
+}
+
+// copy reads COPY table (columns) FROM stdin; and the lines after it, as pg_dump writes them.
+func (d *dump) copy(wanted func(string) bool, row func(string, map[string]string)) error {
+	one, err := d.lex()
+	if err != nil {
+		return err
+	}
+	table, err := d.name(one)
+	if err != nil {
+		return err
+	}
+	columns := d.columns[table]
+	for one.kind != ';' {
+		if one, err = d.lex(); err != nil {
+			return err
+		}
+		if one.kind == '(' {
+			if columns, err = d.columnList(); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := d.in.ReadString('\n'); err != nil {
+		return err
+	}
+	for {
+		line, err := d.in.ReadString('\n')
+		if line = strings.TrimRight(line, "\r\n"); line == `\.` {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !wanted(table) {
+			continue
+		}
+		values := map[string]string{}
+		for n, cell := range strings.Split(line, "\t") {
+			if n >= len(columns) {
+				return errors.New("a row has more values than its table has columns")
+			}
+			if cell != `\N` {
+				values[columns[n]] = copyEscapes.Replace(cell)
+			}
+		}
+		row(table, values)
+	}
+}
+
+var copyEscapes = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
+
+// lex reads the next part of a statement. It passes over blanks and comments.
+func (d *dump) lex() (*lexeme, error) {
+	if one := d.next; one != nil {
+		d.next = nil
+		return one, nil
+	}
+	for {
+		c, err := d.in.ReadByte()
+		if err != nil {
+			return nil, err
+		}
+		after, _ := d.in.Peek(1) // nothing at the end of the file
+		switch {
+		case c <= ' ':
+		case c == '-' && string(after) == "-", c == '#':
+			line, err := d.in.ReadString('\n')
+			if err != nil {
+				return nil, err
+			}
+			d.escapes = d.escapes || strings.Contains(line, "MySQL") || strings.Contains(line, "MariaDB")
+		case c == '/' && string(after) == "*":
+			if err := d.comment(); err != nil {
+				return nil, err
+			}
+		case c == '\'' || c == '"' || c == '`':
+			d.escapes = d.escapes || c == '`'
+			text, err := d.quoted(c)
+			if c == '`' {
+				c = '"'
+			}
+			return &lexeme{rune(c), text}, err
+		case isWord(c):
+			return d.word(c)
+		default:
+			return &lexeme{rune(c), string(c)}, nil
+		}
+	}
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}
+
+// word reads a word or a number. The mark before strings such as E'…' makes a backslash count.
+func (d *dump) word(c byte) (*lexeme, error) {
+	text := []byte{c}
+	for {
+		after, err := d.in.Peek(1)
+		if err == nil && after[0] == '\'' && strings.EqualFold(string(text), "E") {
+			_, _ = d.in.Discard(1) // it was peeked at
+			was := d.escapes
+			d.escapes = true
+			value, err := d.quoted('\'')
+			d.escapes = was
+			return &lexeme{'\'', value}, err
+		}
+		number := text[0] >= '0' && text[0] <= '9'
+		if err != nil || !isWord(after[0]) && !(number && after[0] == '.') || len(text) > mostValue {
+			return &lexeme{'w', string(text)}, nil
+		}
+		text = append(text, after[0])
+		_, _ = d.in.Discard(1) // it was peeked at
+	}
+}
+
+// comment reads to the end of a comment.
+func (d *dump) comment() error {
+	last := byte(0)
+	if _, err := d.in.Discard(1); err != nil {
+		return err
+	}
+	for {
+		c, err := d.in.ReadByte()
+		if err != nil || last == '*' && c == '/' {
+			return err
+		}
+		last = c
+	}
+}
+
+var stringEscapes = map[byte]byte{'n': '\n', 'r': '\r', 't': '\t', '0': 0, 'Z': 26}
+
+// quoted reads to the closing quotation mark. A doubled one stands for itself.
+func (d *dump) quoted(mark byte) (string, error) {
+	var text []byte
+	for {
+		c, err := d.in.ReadByte()
+		if err != nil {
+			return "", err
+		}
+		if len(text) > mostValue {
+			return "", errValue
+		}
+		switch {
+		case c == mark:
+			if after, err := d.in.Peek(1); err != nil || after[0] != mark {
+				return string(text), nil
+			}
+			_, _ = d.in.Discard(1) // it was peeked at
+		case c == '\\' && d.escapes && mark != '`':
+			if c, err = d.in.ReadByte(); err != nil {
+				return "", err
+			}
+			if plain, special := stringEscapes[c]; special {
+				c = plain
+			}
+		}
+		text = append(text, c)
+	}
+}
