@@ -66,8 +66,9 @@ func newSharedWorld(t *testing.T, st *store.Store, clicks analytics.Store) *shar
 		passwords, err := auth.NewPasswords(bcrypt.MinCost)
 		world.ok(err)
 		deps.Reports = report.New(st, w.counted, func() time.Time { return reportDay }).On("sho.rt")
-		deps.Shared, err = sharedreports.New(sharedreports.Config{BaseURL: baseURL, EncryptionKeys: [][]byte{[]byte(strings.Repeat("e", 32))},
-			Now: world.clock.now}, st, deps.Reports, passwords)
+		keys := [][]byte{[]byte(strings.Repeat("e", 32))}
+		deps.Shared, err = sharedreports.New(sharedreports.Config{BaseURL: baseURL, EncryptionKeys: keys, Now: world.clock.now}, st, deps.Reports,
+			passwords)
 		world.ok(err)
 		deps.SharedPage = func(w http.ResponseWriter, _ *http.Request, status int) { w.WriteHeader(status) }
 	})

@@ -99,8 +99,8 @@ type Input struct {
 	ExpiresAt *int64 // 0: never
 }
 
-// apply checks the input and changes r. Its error is a *problem.Error with the problems that v has already, or one of the database.
-func (s *Service) apply(ctx context.Context, r *store.SharedReport, in Input, v *problem.Fields) error {
+// takeInput checks the input and changes r. Its error is a *problem.Error with the problems that v has already, or one of the database.
+func (s *Service) takeInput(ctx context.Context, r *store.SharedReport, in Input, v *problem.Fields) error {
 	if in.Name != nil {
 		r.Name = v.Name("name", *in.Name, maxName)
 	}
@@ -234,7 +234,7 @@ func (s *Service) applySelection(ctx context.Context, r *store.SharedReport, sel
 			v.Add("selection."+own.field, "must be left out: the report is about one already")
 		}
 	}
-	if err := s.reports.Check(ctx, viewerOf(r.Workspace), sel.ask()); problem.Is(err, problem.Invalid) {
+	if err := s.reports.CheckAsk(ctx, viewerOf(r.Workspace), sel.ask()); problem.Is(err, problem.Invalid) {
 		v.Under("selection", err)
 	} else if err != nil {
 		return err

@@ -102,8 +102,8 @@ func (s *Service) addressOf(r *store.SharedReport) string {
 
 func tokenPlace(id string) string { return "shared_reports|token|" + id }
 
-// present completes a shared report for its editors.
-func (s *Service) present(ctx context.Context, r store.SharedReport) (Shared, error) {
+// describe completes a shared report for its editors.
+func (s *Service) describe(ctx context.Context, r store.SharedReport) (Shared, error) {
 	out := Shared{SharedReport: r, Address: s.addressOf(&r), Over: r.ExpiresAt != 0 && r.ExpiresAt <= s.now().UnixMilli()}
 	if err := json.Unmarshal([]byte(r.Selection), &out.Selection); err != nil {
 		return out, fmt.Errorf("read the selection of shared report %s: %w", r.ID, err)
@@ -131,7 +131,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal, f Filter, offset, 
 	}
 	out := make([]Shared, len(list))
 	for i := range list {
-		if out[i], err = s.present(ctx, list[i]); err != nil {
+		if out[i], err = s.describe(ctx, list[i]); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -150,7 +150,7 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (Shared,
 	if err != nil {
 		return Shared{}, err
 	}
-	return s.present(ctx, r)
+	return s.describe(ctx, r)
 }
 
 // logged returns the audited fields.
@@ -180,7 +180,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Share
 	if err := s.checkTarget(ctx, &r, in.Target, &v); err != nil {
 		return Shared{}, err
 	}
-	if err := s.apply(ctx, &r, in, &v); err != nil {
+	if err := s.takeInput(ctx, &r, in, &v); err != nil {
 		return Shared{}, err
 	}
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
@@ -200,7 +200,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Share
 	if err != nil {
 		return Shared{}, problem.Doing("share report", err)
 	}
-	return s.present(ctx, r)
+	return s.describe(ctx, r)
 }
 
 // Update changes the fields that the input sets. What the report is about cannot change.
@@ -210,7 +210,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		return Shared{}, err
 	}
 	var v problem.Fields
-	if err := s.apply(ctx, &r, in, &v); err != nil { // hashes a password, which takes too long for a transaction
+	if err := s.takeInput(ctx, &r, in, &v); err != nil { // hashes a password, which takes too long for a transaction
 		return Shared{}, err
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
@@ -233,7 +233,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 	if err != nil {
 		return Shared{}, problem.Doing("update shared report", err)
 	}
-	return s.present(ctx, r)
+	return s.describe(ctx, r)
 }
 
 // sameReport reports whether a change changed nothing. A new password is always a change.

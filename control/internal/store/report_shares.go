@@ -56,7 +56,8 @@ func (c Conn) SharedReportByID(ctx context.Context, id string) (SharedReport, er
 // deactivated shares nothing.
 func (c Conn) SharedReportByToken(ctx context.Context, hash string) (SharedReport, error) {
 	return scanSharedReport(c.Row(ctx, `SELECT `+sharedReportColumns+` FROM shared_reports
-		WHERE token_hash = ? AND NOT EXISTS (SELECT 1 FROM users WHERE users.num = shared_reports.workspace_num AND NOT users.active)`, hash))
+		WHERE token_hash = ?
+		AND NOT EXISTS (SELECT 1 FROM users WHERE users.num = shared_reports.workspace_num AND NOT users.active)`, hash))
 }
 
 // LockSharedReport reads a shared report and locks it until the commit. It returns ErrNotFound if there is none.

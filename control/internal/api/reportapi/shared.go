@@ -62,7 +62,7 @@ type updateShared struct {
 	SharedReportOptions
 }
 
-func (o *SharedReportOptions) input(name kit.Opt[string]) sharedreports.Input {
+func (o *SharedReportOptions) changes(name kit.Opt[string]) sharedreports.Input {
 	in := sharedreports.Input{Name: kit.Given(name, ""), Selection: kit.Given(o.Selection, sharedreports.SharedSelection{}),
 		ShowLinks: kit.Given(o.ShowLinks, true), Password: kit.Given(o.Password, ""), Origins: kit.Given(o.Origins, nil)}
 	if at := kit.Given(o.ExpiresAt, 0); at != nil {
@@ -98,7 +98,7 @@ func (s *server) registerShared() {
 		Example(`{"name":"Spring campaign","about":"workspace","selection":{"timeRange":"last_30_days","timezone":"Europe/Berlin",`+
 			`"utmCampaign":["spring"]},"origins":["https://www.example.com"]}`).Fails(http.StatusConflict),
 		func(ctx context.Context, in *struct{ Body createShared }) (*kit.Body[SharedReport], error) {
-			input := in.Body.input(in.Body.Name)
+			input := in.Body.changes(in.Body.Name)
 			input.About, input.Target = in.Body.About.Value, in.Body.Target.Value
 			return kit.Respond(s.sharedOf)(s.Shared.Create(ctx, kit.Principal(ctx), input))
 		})
@@ -113,7 +113,7 @@ func (s *server) registerShared() {
 		kit.ByID
 		Body updateShared
 	}) (*kit.Body[SharedReport], error) {
-		return kit.Respond(s.sharedOf)(s.Shared.Update(ctx, kit.Principal(ctx), in.ID, in.Body.input(in.Body.Name)))
+		return kit.Respond(s.sharedOf)(s.Shared.Update(ctx, kit.Principal(ctx), in.ID, in.Body.changes(in.Body.Name)))
 	})
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteSharedReport", "Revoke a shared report").
 		About("Deletes a shared report. Its address stops working with the next request, also for pages that are open."),

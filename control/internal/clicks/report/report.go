@@ -101,8 +101,8 @@ func (s *Service) prepare(ctx context.Context, p auth.Principal, a *Ask) (Period
 	return period, problems.Err()
 }
 
-// Check returns the problems of what a caller asks for, as the reports themselves do.
-func (s *Service) Check(ctx context.Context, p auth.Principal, a Ask) error {
+// CheckAsk returns the problems of what a caller asks for, as the reports themselves do.
+func (s *Service) CheckAsk(ctx context.Context, p auth.Principal, a Ask) error {
 	_, err := s.prepare(ctx, p, &a)
 	return err
 }
