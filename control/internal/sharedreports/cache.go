@@ -10,7 +10,7 @@ import (
 
 const (
 	maxCached  = 4096            // reports
-	retryAfter = 5 * time.Second // how long viewers are told of a failure before the next computation
+	retryAfter = 5 * time.Second // how long a failure is the answer before the next computation
 )
 
 // cache has the figures of each shared report, which all of its viewers see. A report is computed at most once per interval, whatever
@@ -24,7 +24,7 @@ type cache struct {
 	swept   time.Time
 }
 
-// version identifies what a report was computed from, besides clicks.
+// version identifies what a report was computed from, apart from clicks.
 type version struct {
 	updatedAt int64
 	of        subject

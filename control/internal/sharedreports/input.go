@@ -26,7 +26,7 @@ const (
 	maxOrigin   = 255 // bytes
 )
 
-// What a report can be about.
+// The subjects of a report.
 const (
 	Workspace = "workspace"
 	Link      = "link"
@@ -195,7 +195,7 @@ func checkOrigins(given []string, v *problem.Fields) string {
 }
 
 // originFrom returns the origin of an address with a valid host, and otherwise "". The result goes into a header, so it has no
-// characters besides those of host names, addresses and ports.
+// characters other than those of host names, addresses and ports.
 func originFrom(u *url.URL) string {
 	port := u.Port()
 	host, err := link.Host(u.Hostname())

@@ -2,8 +2,8 @@
 // sees who has their address.
 //
 // The address contains a token of 130 random bits. The database finds a report by the token's hash. It also keeps the token encrypted,
-// so that editors can copy the address again: an address that is shown only once would be kept in chats and documents instead. Whoever
-// can list shared reports sees their figures anyway, so the address gives such a person nothing new. A copy of the database alone opens
+// so that editors can copy the address again: an address that is shown only once would be kept in chats and documents instead. Members
+// who can list shared reports see the figures anyway, so the address gives them nothing new. A copy of the database alone opens
 // no report.
 //
 // Range and filters are fixed when the report is saved. A viewer sends nothing but the token and proof of the password, so nobody can
