@@ -27,8 +27,7 @@ var layers = []archtest.Layer{
 		Is:   "the wiring: it makes every use case and the API from ports. Adapters come from cmd, so that each program has its own",
 		May: []string{
 			"control/internal/api", "control/internal/archive", "control/internal/certs", "control/internal/experiments",
-			"control/internal/explain", "control/internal/console",
-			"control/internal/mailreports",
+			"control/internal/explain", "control/internal/sharedreports", "control/internal/mailreports", "control/internal/console",
 			"control/internal/manage", "control/internal/fleet", "control/internal/clicks", "control/internal/platform",
 			"control/internal/store",
 			"control/internal/manage/media/object", // the settings of the bucket, and the port
@@ -41,8 +40,8 @@ var layers = []archtest.Layer{
 			"control/internal/api/kit", "control/internal/api/linkapi", "control/internal/api/reportapi", "control/internal/api/peopleapi",
 			"control/internal/api/systemapi", "control/internal/api/mcpapi",
 			"control/internal/archive", "control/internal/manage", "control/internal/experiments", "control/internal/explain",
-			"control/internal/clicks", "control/internal/platform", "control/internal/store",
-			"control/internal/mailreports",
+			"control/internal/clicks", "control/internal/sharedreports", "control/internal/mailreports", "control/internal/platform",
+			"control/internal/store",
 			"control/internal/fleet", // the positions of edges
 		},
 	},
@@ -72,7 +71,8 @@ var layers = []archtest.Layer{
 		Path: "control/internal/api/reportapi",
 		Is:   "the endpoints of one room of the API: reports, live clicks, conversions and experiments. Rooms do not know each other",
 		May: []string{
-			"control/internal/api/kit", "control/internal/manage", "control/internal/clicks", "control/internal/experiments", "control/internal/mailreports",
+			"control/internal/api/kit", "control/internal/manage", "control/internal/clicks", "control/internal/experiments",
+			"control/internal/mailreports", "control/internal/sharedreports",
 			"control/internal/platform", "control/internal/store",
 			"control/internal/experiments/stats", // intervals and probabilities of a report
 		},
@@ -160,6 +160,14 @@ var layers = []archtest.Layer{
 		Path: "control/internal/clicks",
 		Is:   "the click pipeline: ports to the click store and to Kafka, ingest, reports and their checks",
 		May:  []string{"control/internal/platform", "control/internal/store"},
+	},
+	{
+		Path: "control/internal/sharedreports",
+		Is:   "reports for people without an account: who sees which, and how often they are computed",
+		May: []string{
+			"control/internal/manage", "control/internal/platform", "control/internal/store",
+			"control/internal/clicks/report", // the figures
+		},
 	},
 	{
 		Path: "control/internal/experiments",

@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/png"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 
@@ -243,6 +244,17 @@ func (s *session) reporting() {
 	got(s.Annotations.Update(ctx, note.ID, client.UpdateAnnotation{Text: client.Set("Newsletter sent")}))(t)
 	got(s.Annotations.List(ctx, client.ListAnnotationsParams{}))(t)
 	s.ok(s.Annotations.Delete(ctx, note.ID))
+
+	shared := got(s.SharedReports.Create(ctx, client.CreateShared{Name: "Figures", About: client.SharedAboutWorkspace,
+		Password: client.Set("battery staple")}))(t)
+	got(s.SharedReports.Update(ctx, shared.ID, client.UpdateShared{Name: client.Set("Spring")}))(t)
+	got(s.SharedReports.Get(ctx, shared.ID))(t)
+	got(s.SharedReports.List(ctx, client.ListSharedReportsParams{}))(t)
+	token := path.Base(*shared.Address)
+	pass := got(s.SharedReports.Unlock(ctx, token, client.UnlockSharedReport{Password: "battery staple"}))(t)
+	seen := got(s.SharedReports.View(ctx, token, client.RequestHeader("X-Report-Pass", pass.Pass)))(t)
+	testkit.Equal(t, seen.Name, "Spring", "the name that viewers see")
+	s.ok(s.SharedReports.Delete(ctx, shared.ID))
 }
 
 // visits follows links as a visitor does, and sends a conversion.

@@ -151,6 +151,7 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 	m.ids["view"] = post("/api/views", fmt.Sprintf(`{"name":"%[1]s","screen":"links","query":"search=%[1]s","shared":true}`, m.marker)).
 		str("id")
 	m.ids["segment"] = post("/api/segments", fmt.Sprintf(`{"name":"%[1]s","filters":{"utmSource":["%[1]s"]}}`, m.marker)).str("id")
+	m.ids["shared"] = post("/api/shared-reports", fmt.Sprintf(`{"name":%q,"about":"workspace"}`, m.marker)).str("id")
 	for i := range links {
 		domain := ""
 		if i == links-1 {

@@ -46,6 +46,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/outbound"
 	"github.com/shortline/shortline/control/internal/platform/passkeytest"
+	"github.com/shortline/shortline/control/internal/sharedreports"
 	"github.com/shortline/shortline/control/internal/store"
 	visitors "github.com/shortline/shortline/shared/abuse"
 )
@@ -77,6 +78,9 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Reports = report.New(w.store, clicks, nil).On("sho.rt")
 	deps.Segments, deps.Annotations = segments.New(w.store, deps.Reports), annotations.New(w.store)
 	deps.MailReports = mailreports.New(mailreports.Config{BaseURL: baseURL, Console: baseURL, EncryptionKeys: secret, Reports: deps.Reports}, w.store)
+	deps.Shared, err = sharedreports.New(sharedreports.Config{BaseURL: baseURL, EncryptionKeys: secret, Now: w.clock.now}, w.store,
+		deps.Reports, passwords)
+	w.ok(err)
 	deps.Media = media.New(media.Config{Computing: cfg.Computing, Logger: cfg.Logger}, w.store, deps.Links, images)
 	deps.Pages, err = pages.New(pages.Config{Enabled: true}, deps.Media.Thumbnail)
 	w.ok(err)
@@ -216,6 +220,11 @@ func (th *things) id(kind string) string {
 		id = post("/api/annotations", `{"at":"2026-11-27T08:00:00Z","text":"N`+fresh()+`","urlId":"`+th.id("url")+`"}`)
 	case "mailreport":
 		id = post("/api/mail-reports", `{"name":"R`+fresh()+`","every":"WEEK"}`)
+	case "shared":
+		id = post("/api/shared-reports", `{"name":"S`+fresh()+`","about":"workspace"}`)
+	case "token":
+		address := w.do("POST", "/api/shared-reports", `{"name":"S`+fresh()+`","about":"workspace"}`, mine).want(201).str("address")
+		id = strings.TrimPrefix(address, baseURL+"/share/")
 	case "import":
 		id = w.do("POST", "/api/imports?name=I"+fresh(), "url\nhttps://example.com/\n", mine, with("Content-Type", "text/csv")).
 			want(201).str("id")

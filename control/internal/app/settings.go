@@ -88,6 +88,7 @@ type Settings struct {
 
 	ExperimentEvery time.Duration `env:"EXPERIMENT_EVERY" envDefault:"5m" help:"how often the role experiments looks at each running experiment, 1s to 1h"`
 
+	SharedReportInterval time.Duration `env:"SHARED_REPORT_INTERVAL" envDefault:"1m" help:"how long the figures of a shared report are shown before they are computed again, however many people look at them; at least 1s"`
 	AnalyticsCacheTTL    time.Duration `env:"ANALYTICS_CACHE_TTL" envDefault:"5m" help:"maximum age of a cached report; a new click or a change invalidates it within two seconds"`
 	MaxInMemoryClicks    int           `env:"MAX_IN_MEMORY_CLICKS" envDefault:"50000" help:"accepted for compatibility, without effect; the click store computes reports"`
 	AggregationThreshold int           `env:"AGGREGATION_THRESHOLD" envDefault:"10000" help:"accepted for compatibility, without effect; the click store computes reports"`
@@ -151,6 +152,9 @@ func (s *Settings) Validate() error {
 	}
 	if s.ConversionWindow < time.Minute || s.ConversionWindow > maxConversionWindow {
 		problems = append(problems, errors.New("CONVERSION_WINDOW: must be 1m to 17520h"))
+	}
+	if s.SharedReportInterval != 0 && s.SharedReportInterval < time.Second {
+		problems = append(problems, errors.New("SHARED_REPORT_INTERVAL: must be at least 1s"))
 	}
 	if s.AnalyticsCacheTTL < 0 {
 		problems = append(problems, errors.New("ANALYTICS_CACHE_TTL: must not be negative"))

@@ -258,6 +258,15 @@ test('alerts', async () => {
   assert.equal((await admin.alerts.list({ ruleId: rule.id })).total, 0);
   await admin.alerts.deleteRule(rule.id);
   await admin.alerts.deleteChannel(channel.id);
+
+  const shared = await admin.sharedReports.create({ name: 'Spring', about: 'workspace', password: 'battery staple' });
+  await admin.sharedReports.update(shared.id, { name: 'Spring figures' });
+  assert.equal((await admin.sharedReports.get(shared.id)).name, 'Spring figures');
+  assert.equal((await admin.sharedReports.list({ about: 'workspace' })).total, 1);
+  const token = shared.address.split('/').at(-1);
+  const { pass } = await admin.sharedReports.unlock(token, { password: 'battery staple' });
+  assert.equal((await admin.sharedReports.view(token, { headers: { 'X-Report-Pass': pass } })).name, 'Spring figures');
+  await admin.sharedReports.delete(shared.id);
 });
 
 test('imports', async () => {

@@ -39,7 +39,7 @@ func contents(text string) map[string]mail.Content {
 		"webhooks_paused": mail.WebhooksPaused{At: testTime, Workspace: text, Member: text, Webhooks: []string{text, text, text, text, text,
 			text}, Link: testLink},
 		"webhook_fails": mail.WebhookFails{At: testTime, Workspace: text, Webhook: text, Since: testTime, Reason: text, Link: testLink},
-		"alert": mail.Alert{At: testTime, Workspace: text, Rule: text, Summary: text, Links: 3, Link: testLink},
+		"alert":         mail.Alert{At: testTime, Workspace: text, Rule: text, Summary: text, Links: 3, Link: testLink},
 		"report": mail.Report{Name: text, Workspace: text, Period: text, Zone: text, Figures: []mail.Figure{{Name: text, Value: text, Change: text}},
 			Lists: []mail.Ranking{{Name: text, Rows: []mail.Figure{{Name: text, Value: text}}}}, Alt: text, Link: testLink,
 			Unsubscribe: testLink},

@@ -13,6 +13,7 @@ import { useResource } from '../../ui/resource';
 import { Secret } from '../../ui/secret';
 import { notify } from '../../ui/toast';
 import { nameOfRole } from '../members/roles';
+import { SharedReports } from '../sharing/list';
 import { Conversions } from './conversions';
 import { Remove } from './remove';
 import { Restored } from './restored';
@@ -119,6 +120,7 @@ export function WorkspaceScreen() {
         </div>
       </Section>
       <Conversions />
+      {may('EDITOR') && <SharedReports />}
       {may('OWNER') && !here.isPersonal && (
         <Section title={t('ws.delete')} hint={t('ws.deleteHint')}>
           <p>
