@@ -329,7 +329,9 @@ type UpsertLink struct {
 	ForwardPath Optional[bool]      `json:"forwardPath,omitzero"`
 	// The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is
 	// refused with 412.
-	IfMatch        Optional[string] `json:"ifMatch,omitzero"`
+	IfMatch Optional[string] `json:"ifMatch,omitzero"`
+	// *: only create the link. If it exists, the item is refused with 409.
+	IfNoneMatch    Optional[string] `json:"ifNoneMatch,omitzero"`
 	IsABTesting    Optional[bool]   `json:"isABTesting,omitzero"`
 	IsSmartRouting Optional[bool]   `json:"isSmartRouting,omitzero"`
 	MaxClicks      Optional[int]    `json:"maxClicks,omitzero"`

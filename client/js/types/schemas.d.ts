@@ -4071,6 +4071,8 @@ export interface UpsertItem {
   forwardPath?: boolean | null;
   /** The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is refused with 412. */
   ifMatch?: string | null;
+  /** *: only create the link. If it exists, the item is refused with 409. */
+  ifNoneMatch?: string | null;
   isABTesting?: boolean | null;
   /** @deprecated The same as isABTesting. */
   isAbTest?: boolean | null;

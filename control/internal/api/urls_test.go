@@ -36,7 +36,7 @@ var urlNames = []string{"id", "slug", "domain", "shortUrl", "originalUrl", "titl
 	"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "isABTesting", "isAbTest",
 	"isSmartRouting", "defaultUrl",
 	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "trackConversions", "stickiness", "forwardPath", "notes", "createdAt",
-	"updatedAt"}
+	"updatedAt", "health", "healthReason", "healthUrl", "healthSince", "healthCheckedAt", "healthStatusCode"}
 
 // create creates a link for ann and returns its id.
 func (w *world) create(slug string) string {

@@ -19,6 +19,12 @@ type URL struct {
 	Status            string       `json:"status" values:"anyLinkStatus" doc:"EXPIRED once expiresAt has passed, SCHEDULED before startsAt, EXHAUSTED after maxClicks clicks, DELETED in the trash."`
 	SuspendedReason   *string      `json:"suspendedReason" doc:"Why an administrator or a check suspended the link."`
 	SuspendedWording  *kit.Wording `json:"suspendedWording,omitempty" doc:"The code of suspendedReason if it is a sentence of the service, with what belongs in it."`
+	Health            string       `json:"health" values:"health" doc:"Whether the destination works, of several the worst: ok, redirected (it has moved for good), broken (several checks in a row failed) or unknown (also before the first check)."`
+	HealthReason      *string      `json:"healthReason" values:"healthReason" doc:"Why the health is not ok."`
+	HealthURL         *string      `json:"healthUrl" doc:"The destination with this health; null before the first check."`
+	HealthSince       *kit.Time    `json:"healthSince" doc:"Since when the link has this health."`
+	HealthCheckedAt   *kit.Time    `json:"healthCheckedAt" doc:"When the destination was asked last."`
+	HealthStatusCode  *int64       `json:"healthStatusCode" doc:"HTTP status of the last answer; null if there was none."`
 	ClickCount        int64        `json:"clickCount" doc:"Clicks by people; bots are not counted."`
 	HasPassword       bool         `json:"hasPassword"`
 	StartsAt          *kit.Time    `json:"startsAt"`
@@ -69,6 +75,7 @@ func (s *server) urlOf(l store.Link) URL {
 		TrackConversions: l.TrackConversions, Stickiness: l.Stickiness.String(), ForwardPath: l.ForwardPath,
 		SuspendedReason: kit.Text(l.SuspendReason),
 		IsABTesting:     l.ABTesting, IsAbTest: l.ABTesting, IsSmartRouting: l.SmartRouting,
+		Health:     store.HealthUnknown,
 		Tags:       append([]string{}, l.Tags...),
 		OGImageURL: kit.Text(s.Links.ImageURL(l.OGImage)), CreatedAt: kit.Time(l.CreatedAt), UpdatedAt: kit.Time(l.UpdatedAt),
 	}
@@ -83,6 +90,15 @@ func (s *server) urlOf(l store.Link) URL {
 		*texts[f.Name] = kit.Text(*f.Text(&l))
 	}
 	return out
+}
+
+// showHealth writes the health of the destinations.
+func (u *URL) showHealth(h store.LinkHealth) {
+	u.Health, u.HealthReason, u.HealthURL = h.Health, kit.Text(h.Reason), kit.Text(h.URL)
+	u.HealthSince, u.HealthCheckedAt = kit.Instant(h.Since), kit.Instant(h.CheckedAt)
+	if h.Status != 0 {
+		u.HealthStatusCode = &h.Status
+	}
 }
 
 // texts returns the optional texts by their names in store.LinkTexts.

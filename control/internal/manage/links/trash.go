@@ -284,6 +284,7 @@ func (s *Service) jobs() job.Group {
 	}
 	return job.Group{
 		{Name: "trash", Every: purgeEvery, Do: purge, Logger: s.cfg.Logger},
+		{Name: "link_events", Every: tellEvery, Do: job.UntilDone(s.tellDue), Logger: s.cfg.Logger},
 		{Name: "history", Every: sweepEvery, Do: job.UntilDone(history), Lease: s.store.Lease("history"), Logger: s.cfg.Logger},
 	}
 }

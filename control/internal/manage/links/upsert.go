@@ -24,6 +24,8 @@ type Item struct {
 	Parts PlanParts
 	// IfMatch are the versions of which the link must have one; nil accepts all, and a link that does not exist.
 	IfMatch *version.Expected
+	// OnlyNew refuses the item with a Conflict if its link exists.
+	OnlyNew bool
 	// CreatedAt is when another service made the link, in Unix milliseconds. A new link with it may have expired. Links that exist
 	// keep their own date. nil or 0: now.
 	CreatedAt *int64
