@@ -77,6 +77,8 @@ const (
 	EntityTypeTag                EntityType = "tag"
 	EntityTypeUTMTemplate        EntityType = "utm_template"
 	EntityTypeView               EntityType = "view"
+	EntityTypeSegment            EntityType = "segment"
+	EntityTypeAnnotation         EntityType = "annotation"
 	EntityTypeImport             EntityType = "import"
 	EntityTypeDomain             EntityType = "domain"
 	EntityTypeUser               EntityType = "user"

@@ -37,6 +37,11 @@ type Domain struct {
 	// The picture beside the name.
 	BrandLogoURL *string  `json:"brandLogoUrl"`
 	AppLinks     AppLinks `json:"appLinks"`
+	// Whether slugs that differ in case only are different links. If not, a slug is found in any case.
+	CaseSensitive bool        `json:"caseSensitive"`
+	Slugs         DomainSlugs `json:"slugs"`
+	// Characters that a slug has at least.
+	MinSlugLength int `json:"minSlugLength"`
 	// Whether new links of the workspace get this domain if they name none.
 	IsDefault bool `json:"isDefault"`
 	// Number of links, at most 10,000.
@@ -95,16 +100,23 @@ type CreateDomain struct {
 	BrandLogoURL Optional[string] `json:"brandLogoUrl,omitzero"`
 	// At most 60 characters. null or an empty string removes it.
 	BrandName Optional[string] `json:"brandName,omitzero"`
+	// true if left out. false is a conflict while slugs differ in case only; the message names them.
+	CaseSensitive Optional[bool] `json:"caseSensitive,omitzero"`
 	// null or an empty string removes it.
 	ExpiredURL Optional[string] `json:"expiredUrl,omitzero"`
 	// Seconds, at most two years.
 	HSTS Optional[int] `json:"hsts,omitzero"`
 	// true takes the mark from the workspace's other domains.
 	IsDefault Optional[bool] `json:"isDefault,omitzero"`
+	// 1 to 3; 3 if left out.
+	MinSlugLength Optional[int] `json:"minSlugLength,omitzero"`
 	// null or an empty string removes it.
 	NotFoundURL Optional[string] `json:"notFoundUrl,omitzero"`
 	// null or an empty string removes it.
 	RootURL Optional[string] `json:"rootUrl,omitzero"`
+	// basic if left out: letters, digits, hyphens and underscores. extended: also dots, slashes and letters of all
+	// scripts.
+	Slugs Optional[DomainSlugs] `json:"slugs,omitzero"`
 }
 
 type AppLinksFields struct {
@@ -116,14 +128,17 @@ type AppLinksFields struct {
 
 // UpdateDomain has fields that are described at [CreateDomain].
 type UpdateDomain struct {
-	AppLinks     Optional[AppLinksFields] `json:"appLinks,omitzero"`
-	BrandLogoURL Optional[string]         `json:"brandLogoUrl,omitzero"`
-	BrandName    Optional[string]         `json:"brandName,omitzero"`
-	ExpiredURL   Optional[string]         `json:"expiredUrl,omitzero"`
-	HSTS         Optional[int]            `json:"hsts,omitzero"`
-	IsDefault    Optional[bool]           `json:"isDefault,omitzero"`
-	NotFoundURL  Optional[string]         `json:"notFoundUrl,omitzero"`
-	RootURL      Optional[string]         `json:"rootUrl,omitzero"`
+	AppLinks      Optional[AppLinksFields] `json:"appLinks,omitzero"`
+	BrandLogoURL  Optional[string]         `json:"brandLogoUrl,omitzero"`
+	BrandName     Optional[string]         `json:"brandName,omitzero"`
+	CaseSensitive Optional[bool]           `json:"caseSensitive,omitzero"`
+	ExpiredURL    Optional[string]         `json:"expiredUrl,omitzero"`
+	HSTS          Optional[int]            `json:"hsts,omitzero"`
+	IsDefault     Optional[bool]           `json:"isDefault,omitzero"`
+	MinSlugLength Optional[int]            `json:"minSlugLength,omitzero"`
+	NotFoundURL   Optional[string]         `json:"notFoundUrl,omitzero"`
+	RootURL       Optional[string]         `json:"rootUrl,omitzero"`
+	Slugs         Optional[DomainSlugs]    `json:"slugs,omitzero"`
 }
 
 type UploadCertificate struct {
@@ -148,6 +163,14 @@ const (
 	CertificateStatusPending CertificateStatus = "PENDING"
 	CertificateStatusActive  CertificateStatus = "ACTIVE"
 	CertificateStatusFailed  CertificateStatus = "FAILED"
+)
+
+// DomainSlugs is one of the constants below. A later release of the server may know more.
+type DomainSlugs string
+
+const (
+	DomainSlugsBasic    DomainSlugs = "basic"
+	DomainSlugsExtended DomainSlugs = "extended"
 )
 
 // DomainStatus is one of the constants below. A later release of the server may know more.

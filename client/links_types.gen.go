@@ -27,14 +27,6 @@ type PagePreview struct {
 	Problem *string `json:"problem,omitzero"`
 }
 
-// PageParams are parameters of a request. A parameter with its zero value is left out.
-type PageParams struct {
-	// Number of the page, from 1.
-	Page int `query:"page"`
-	// Rows per page.
-	Limit int `query:"limit"`
-}
-
 type LinkEdit struct {
 	ID     string         `json:"id"`
 	Status LinkEditStatus `json:"status"`
@@ -155,6 +147,8 @@ type ListLinksParams struct {
 	Search string `query:"search"`
 	// A list can also have DELETED, the trash, with search only.
 	Status LinkStatus `query:"status"`
+	// Health of the destinations: the worst of all addresses to which a URL leads.
+	Health listLinksHealth `query:"health"`
 	// Name of a tag, case-insensitive. If repeated, a URL must have all of the tags.
 	Tag []string `query:"tag,explode"`
 	// Host name of the short URLs. The host of the service selects URLs without a custom domain.
@@ -183,6 +177,19 @@ type Link struct {
 	Status LinkStatus `json:"status"`
 	// Why an administrator or a check suspended the link.
 	SuspendedReason *string `json:"suspendedReason"`
+	// Whether the destination works, of several the worst: ok, redirected (it has moved for good), broken (several
+	// checks in a row failed) or unknown (also before the first check).
+	Health listLinksHealth `json:"health"`
+	// Why the health is not ok.
+	HealthReason *LinkHealthReason `json:"healthReason"`
+	// The destination with this health; null before the first check.
+	HealthURL *string `json:"healthUrl"`
+	// Since when the link has this health.
+	HealthSince *time.Time `json:"healthSince"`
+	// When the destination was asked last.
+	HealthCheckedAt *time.Time `json:"healthCheckedAt"`
+	// HTTP status of the last answer; null if there was none.
+	HealthStatusCode *int `json:"healthStatusCode"`
 	// Clicks by people; bots are not counted.
 	ClickCount  int        `json:"clickCount"`
 	HasPassword bool       `json:"hasPassword"`
@@ -197,6 +204,8 @@ type Link struct {
 	TrackConversions bool `json:"trackConversions"`
 	// Whether a visitor keeps the variant of an A/B test.
 	Stickiness Stickiness `json:"stickiness"`
+	// Whether /slug/a/b leads to the destination with /a/b.
+	ForwardPath bool `json:"forwardPath"`
 	// Your own key for the link, unique in the workspace.
 	ExternalID        *string `json:"externalId"`
 	UTMSource         *string `json:"utmSource"`
@@ -276,9 +285,11 @@ type CreateLink struct {
 	// When the link stops working.
 	ExpiresAt Optional[time.Time] `json:"expiresAt,omitzero"`
 	// Your own key for the link; at most 255 characters.
-	ExternalID     Optional[string] `json:"externalId,omitzero"`
-	IsABTesting    Optional[bool]   `json:"isABTesting,omitzero"`
-	IsSmartRouting Optional[bool]   `json:"isSmartRouting,omitzero"`
+	ExternalID Optional[string] `json:"externalId,omitzero"`
+	// Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b.
+	ForwardPath    Optional[bool] `json:"forwardPath,omitzero"`
+	IsABTesting    Optional[bool] `json:"isABTesting,omitzero"`
+	IsSmartRouting Optional[bool] `json:"isSmartRouting,omitzero"`
 	// Clicks by people after which the link stops working.
 	MaxClicks Optional[int] `json:"maxClicks,omitzero"`
 	// For owners only; at most 2,000 characters.
@@ -357,6 +368,7 @@ type CreateManyLink struct {
 	ExpiredURL     Optional[string]    `json:"expiredUrl,omitzero"`
 	ExpiresAt      Optional[time.Time] `json:"expiresAt,omitzero"`
 	ExternalID     Optional[string]    `json:"externalId,omitzero"`
+	ForwardPath    Optional[bool]      `json:"forwardPath,omitzero"`
 	IsABTesting    Optional[bool]      `json:"isABTesting,omitzero"`
 	IsSmartRouting Optional[bool]      `json:"isSmartRouting,omitzero"`
 	MaxClicks      Optional[int]       `json:"maxClicks,omitzero"`

@@ -21,13 +21,16 @@ type UpsertLink struct {
 	DefaultURL Optional[string] `json:"defaultUrl,omitzero"`
 	// The domain of customSlug; if left out, the workspace's default domain. null or an empty string stands for the
 	// default domain of the service. The domain of a link cannot be changed.
-	Domain     Optional[string]    `json:"domain,omitzero"`
-	ExpiredURL Optional[string]    `json:"expiredUrl,omitzero"`
-	ExpiresAt  Optional[time.Time] `json:"expiresAt,omitzero"`
-	ExternalID Optional[string]    `json:"externalId,omitzero"`
+	Domain      Optional[string]    `json:"domain,omitzero"`
+	ExpiredURL  Optional[string]    `json:"expiredUrl,omitzero"`
+	ExpiresAt   Optional[time.Time] `json:"expiresAt,omitzero"`
+	ExternalID  Optional[string]    `json:"externalId,omitzero"`
+	ForwardPath Optional[bool]      `json:"forwardPath,omitzero"`
 	// The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is
 	// refused with 412.
-	IfMatch        Optional[string] `json:"ifMatch,omitzero"`
+	IfMatch Optional[string] `json:"ifMatch,omitzero"`
+	// *: only create the link. If it exists, the item is refused with 409.
+	IfNoneMatch    Optional[string] `json:"ifNoneMatch,omitzero"`
 	IsABTesting    Optional[bool]   `json:"isABTesting,omitzero"`
 	IsSmartRouting Optional[bool]   `json:"isSmartRouting,omitzero"`
 	MaxClicks      Optional[int]    `json:"maxClicks,omitzero"`
@@ -176,6 +179,7 @@ type PutLink struct {
 	ExpiredURL     Optional[string]    `json:"expiredUrl,omitzero"`
 	ExpiresAt      Optional[time.Time] `json:"expiresAt,omitzero"`
 	ExternalID     Optional[string]    `json:"externalId,omitzero"`
+	ForwardPath    Optional[bool]      `json:"forwardPath,omitzero"`
 	IsABTesting    Optional[bool]      `json:"isABTesting,omitzero"`
 	IsSmartRouting Optional[bool]      `json:"isSmartRouting,omitzero"`
 	MaxClicks      Optional[int]       `json:"maxClicks,omitzero"`
@@ -248,6 +252,7 @@ type NewLinkDraft struct {
 	ExpiredURL     Optional[string]    `json:"expiredUrl,omitzero"`
 	ExpiresAt      Optional[time.Time] `json:"expiresAt,omitzero"`
 	ExternalID     Optional[string]    `json:"externalId,omitzero"`
+	ForwardPath    Optional[bool]      `json:"forwardPath,omitzero"`
 	IsABTesting    Optional[bool]      `json:"isABTesting,omitzero"`
 	IsSmartRouting Optional[bool]      `json:"isSmartRouting,omitzero"`
 	MaxClicks      Optional[int]       `json:"maxClicks,omitzero"`
@@ -395,13 +400,14 @@ type Destination struct {
 // ExportLinksParams are parameters of a request. A parameter with its zero value is left out. Some are described at
 // [ListLinksParams].
 type ExportLinksParams struct {
-	Search      string     `query:"search"`
-	Status      LinkStatus `query:"status"`
-	Tag         []string   `query:"tag,explode"`
-	Domain      string     `query:"domain"`
-	BundleID    string     `query:"bundleId"`
-	CreatedBy   string     `query:"createdBy"`
-	UTMCampaign string     `query:"utmCampaign"`
+	Search      string          `query:"search"`
+	Status      LinkStatus      `query:"status"`
+	Health      listLinksHealth `query:"health"`
+	Tag         []string        `query:"tag,explode"`
+	Domain      string          `query:"domain"`
+	BundleID    string          `query:"bundleId"`
+	CreatedBy   string          `query:"createdBy"`
+	UTMCampaign string          `query:"utmCampaign"`
 	// Format of the file.
 	Format ExportFormat `query:"format"`
 }
@@ -437,11 +443,4 @@ type LinkStats struct {
 	ExhaustedURLs int `json:"exhaustedUrls"`
 	SuspendedURLs int `json:"suspendedUrls"`
 	TotalClicks   int `json:"totalClicks"`
-}
-
-type TransferLinks struct {
-	// 1 to 1,000 ids; all are moved or none.
-	URLIDs []string `json:"urlIds"`
-	// Id or slug of the workspace that is to own the links. The caller needs the role EDITOR there too.
-	WorkspaceID string `json:"workspaceId"`
 }

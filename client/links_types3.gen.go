@@ -6,6 +6,13 @@ import (
 	"time"
 )
 
+type TransferLinks struct {
+	// 1 to 1,000 ids; all are moved or none.
+	URLIDs []string `json:"urlIds"`
+	// Id or slug of the workspace that is to own the links. The caller needs the role EDITOR there too.
+	WorkspaceID string `json:"workspaceId"`
+}
+
 type LinksTransferred struct {
 	TransferredCount int      `json:"transferredCount"`
 	TransferredIDs   []string `json:"transferredIds"`
@@ -43,6 +50,7 @@ type UpdateLink struct {
 	ExpiredURL        Optional[string]      `json:"expiredUrl,omitzero"`
 	ExpiresAt         Optional[time.Time]   `json:"expiresAt,omitzero"`
 	ExternalID        Optional[string]      `json:"externalId,omitzero"`
+	ForwardPath       Optional[bool]        `json:"forwardPath,omitzero"`
 	IsABTesting       Optional[bool]        `json:"isABTesting,omitzero"`
 	IsSmartRouting    Optional[bool]        `json:"isSmartRouting,omitzero"`
 	MaxClicks         Optional[int]         `json:"maxClicks,omitzero"`
@@ -105,6 +113,7 @@ type LinkDraft struct {
 	ExpiredURL        Optional[string]         `json:"expiredUrl,omitzero"`
 	ExpiresAt         Optional[time.Time]      `json:"expiresAt,omitzero"`
 	ExternalID        Optional[string]         `json:"externalId,omitzero"`
+	ForwardPath       Optional[bool]           `json:"forwardPath,omitzero"`
 	IsABTesting       Optional[bool]           `json:"isABTesting,omitzero"`
 	IsSmartRouting    Optional[bool]           `json:"isSmartRouting,omitzero"`
 	MaxClicks         Optional[int]            `json:"maxClicks,omitzero"`
@@ -303,6 +312,12 @@ const (
 	AuditActionViewCreated               AuditAction = "VIEW_CREATED"
 	AuditActionViewUpdated               AuditAction = "VIEW_UPDATED"
 	AuditActionViewDeleted               AuditAction = "VIEW_DELETED"
+	AuditActionSegmentCreated            AuditAction = "SEGMENT_CREATED"
+	AuditActionSegmentUpdated            AuditAction = "SEGMENT_UPDATED"
+	AuditActionSegmentDeleted            AuditAction = "SEGMENT_DELETED"
+	AuditActionAnnotationCreated         AuditAction = "ANNOTATION_CREATED"
+	AuditActionAnnotationUpdated         AuditAction = "ANNOTATION_UPDATED"
+	AuditActionAnnotationDeleted         AuditAction = "ANNOTATION_DELETED"
 	AuditActionImportCreated             AuditAction = "IMPORT_CREATED"
 	AuditActionImportStarted             AuditAction = "IMPORT_STARTED"
 	AuditActionImportFinished            AuditAction = "IMPORT_FINISHED"

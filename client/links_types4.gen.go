@@ -22,6 +22,10 @@ const (
 	CodeHost                Code = "HOST"
 	CodeReserved            Code = "RESERVED"
 	CodeSlug                Code = "SLUG"
+	CodeSlugOfHost          Code = "SLUG_OF_HOST"
+	CodeSlugForm            Code = "SLUG_FORM"
+	CodeSlugLength          Code = "SLUG_LENGTH"
+	CodeCaseMeets           Code = "CASE_MEETS"
 	CodeWorkspaceSlug       Code = "WORKSPACE_SLUG"
 	CodeTaken               Code = "TAKEN"
 	CodeFuture              Code = "FUTURE"
@@ -185,6 +189,24 @@ const (
 	LinkEditStatusFailed  LinkEditStatus = "FAILED"
 )
 
+// LinkHealthReason is one of the constants below. A later release of the server may know more.
+type LinkHealthReason string
+
+const (
+	LinkHealthReasonMoved          LinkHealthReason = "moved"
+	LinkHealthReasonNotFound       LinkHealthReason = "not_found"
+	LinkHealthReasonGone           LinkHealthReason = "gone"
+	LinkHealthReasonServerError    LinkHealthReason = "server_error"
+	LinkHealthReasonNoAddress      LinkHealthReason = "no_address"
+	LinkHealthReasonUnreachable    LinkHealthReason = "unreachable"
+	LinkHealthReasonBadCertificate LinkHealthReason = "bad_certificate"
+	LinkHealthReasonTooSlow        LinkHealthReason = "too_slow"
+	LinkHealthReasonRedirectLoop   LinkHealthReason = "redirect_loop"
+	LinkHealthReasonRestricted     LinkHealthReason = "restricted"
+	LinkHealthReasonBusy           LinkHealthReason = "busy"
+	LinkHealthReasonPrivateAddress LinkHealthReason = "private_address"
+)
+
 // LinkSort is one of the constants below. A later release of the server may know more.
 type LinkSort string
 
@@ -309,4 +331,14 @@ const (
 	UpsertedLinkResultUpdated   UpsertedLinkResult = "UPDATED"
 	UpsertedLinkResultUnchanged UpsertedLinkResult = "UNCHANGED"
 	UpsertedLinkResultRefused   UpsertedLinkResult = "REFUSED"
+)
+
+// listLinksHealth is one of the constants below. A later release of the server may know more.
+type listLinksHealth string
+
+const (
+	listLinksHealthOk         listLinksHealth = "ok"
+	listLinksHealthRedirected listLinksHealth = "redirected"
+	listLinksHealthUnknown    listLinksHealth = "unknown"
+	listLinksHealthBroken     listLinksHealth = "broken"
 )

@@ -126,6 +126,58 @@ type ExperimentOver struct {
 	ShortURL string `json:"shortUrl"`
 }
 
+type DestinationChanged struct {
+	// The link's id.
+	URLID string `json:"urlId"`
+	// The link's slug.
+	Slug string `json:"slug"`
+	// The link's title.
+	Title *string `json:"title"`
+	// The link's owner.
+	UserID string `json:"userId"`
+	// The address that is concerned, one of those to which the link leads.
+	Destination string `json:"destination"`
+	// The health of the link from now on.
+	Health DestinationChangedHealth `json:"health"`
+	// Why, as a code such as not_found; null if the address works.
+	Reason *string `json:"reason"`
+	// The HTTP status of the last answer; null if there was none.
+	StatusCode *int `json:"statusCode"`
+	// When the address was asked last; null: never.
+	CheckedAt *time.Time `json:"checkedAt"`
+	// The host name of the link's address.
+	Domain string `json:"domain"`
+	// The link's address.
+	ShortURL string `json:"shortUrl"`
+}
+
+type LinkTimed struct {
+	// The link's id.
+	URLID string `json:"urlId"`
+	// The link's slug.
+	Slug string `json:"slug"`
+	// Where the link leads.
+	OriginalURL string `json:"originalUrl"`
+	// The link's title.
+	Title *string `json:"title"`
+	// The link's owner.
+	UserID string `json:"userId"`
+	// The link's status now. It differs from the event if the link is also, for example, INACTIVE or SUSPENDED.
+	Status string `json:"status"`
+	// When the link started, ended or was exhausted.
+	At time.Time `json:"at"`
+	// When the link starts to work; null if it has no start.
+	StartsAt *time.Time `json:"startsAt"`
+	// When the link stops working; null if it has no end.
+	ExpiresAt *time.Time `json:"expiresAt"`
+	// Clicks by people after which the link is exhausted; null if it has no limit.
+	MaxClicks *int `json:"maxClicks"`
+	// The host name of the link's address.
+	Domain string `json:"domain"`
+	// The link's address.
+	ShortURL string `json:"shortUrl"`
+}
+
 type RuleChanged struct {
 	// The rule's id.
 	ID string `json:"id"`
@@ -284,6 +336,16 @@ type WebhookTested struct {
 	// Its name.
 	WebhookName string `json:"webhookName"`
 }
+
+// DestinationChangedHealth is one of the constants below. A later release of the server may know more.
+type DestinationChangedHealth string
+
+const (
+	DestinationChangedHealthOk         DestinationChangedHealth = "ok"
+	DestinationChangedHealthRedirected DestinationChangedHealth = "redirected"
+	DestinationChangedHealthBroken     DestinationChangedHealth = "broken"
+	DestinationChangedHealthUnknown    DestinationChangedHealth = "unknown"
+)
 
 // ExperimentOverStatus is one of the constants below. A later release of the server may know more.
 type ExperimentOverStatus string

@@ -6,6 +6,85 @@ import (
 	"time"
 )
 
+type ComparedHeatmap struct {
+	// First day of that period, or its first instant if the interval is minute or hour.
+	StartDate string `json:"startDate"`
+	// Last day of that period, or the instant at which it ends if the interval is minute or hour.
+	EndDate string `json:"endDate"`
+	// The same figures of that period.
+	Figures Heatmap `json:"figures"`
+}
+
+// LiveParams are parameters of a request. A parameter with its zero value is left out. Some are described at
+// [ExportReportParams].
+type LiveParams struct {
+	URLID string `query:"urlId"`
+	// own (default), or all: the clicks of all users, for administrators.
+	Scope LiveScope `query:"scope"`
+	// Include clicks of bots.
+	IncludeBots Optional[bool] `query:"includeBots"`
+	// The same as Last-Event-ID, for clients that can't set headers.
+	LastEventID string `query:"lastEventId"`
+}
+
+// ListMissingSlugsParams are parameters of a request. A parameter with its zero value is left out. Some are described
+// at [PageParams].
+type ListMissingSlugsParams struct {
+	Page  int `query:"page"`
+	Limit int `query:"limit"`
+	// The first day (UTC), as a date or time in ISO 8601. Default: 30 days ago.
+	From string `query:"from"`
+	// The last day (UTC), inclusive. Default: today.
+	To string `query:"to"`
+}
+
+type MissingSlug struct {
+	// The host that visitors asked. A new link gets it as its domain.
+	Host string `json:"host"`
+	Slug string `json:"slug"`
+	// Requests in the period.
+	Count int `json:"count"`
+	// The first request in the period. Of an edge of an earlier release, its report.
+	FirstAt time.Time `json:"firstAt"`
+	// The last request in the period.
+	LastAt time.Time `json:"lastAt"`
+}
+
+// FullReportParams are parameters of a request. A parameter with its zero value is left out. Some are described at
+// [GroupReportParams].
+type FullReportParams struct {
+	StartDate   string         `query:"startDate"`
+	EndDate     string         `query:"endDate"`
+	TimeRange   TimeRange      `query:"timeRange"`
+	Timezone    string         `query:"timezone"`
+	IncludeBots Optional[bool] `query:"includeBots"`
+	Limit       int            `query:"limit"`
+	Country     []string       `query:"country,explode"`
+	Region      []string       `query:"region,explode"`
+	City        []string       `query:"city,explode"`
+	Device      []string       `query:"device,explode"`
+	OS          []string       `query:"os,explode"`
+	Browser     []string       `query:"browser,explode"`
+	Referer     []string       `query:"referer,explode"`
+	Language    []string       `query:"language,explode"`
+	UTMSource   []string       `query:"utmSource,explode"`
+	UTMMedium   []string       `query:"utmMedium,explode"`
+	UTMCampaign []string       `query:"utmCampaign,explode"`
+	UTMTerm     []string       `query:"utmTerm,explode"`
+	UTMContent  []string       `query:"utmContent,explode"`
+	VariantID   []string       `query:"variantId,explode"`
+	RuleID      []string       `query:"ruleId,explode"`
+	Domain      []string       `query:"domain,explode"`
+	Tag         []string       `query:"tag,explode"`
+	BundleID    []string       `query:"bundleId,explode"`
+	Bot         []string       `query:"bot,explode"`
+	Interval    Interval       `query:"interval"`
+	Compare     Compare        `query:"compare"`
+	// people, bots or people,bots: add separate series of people and bots.
+	Series string `query:"series"`
+	Goal   string `query:"goal"`
+}
+
 type OverviewReport struct {
 	TotalURLs   int       `json:"totalUrls"`
 	TopURLs     []TopLink `json:"topUrls"`
@@ -219,7 +298,7 @@ type TopLinkFigures struct {
 }
 
 // TrendsParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [ReportParams].
+// [ListAnnotationsParams].
 type TrendsParams struct {
 	// Ids of short URLs; repeat the parameter, at most 100 times.
 	URLIDs   []string `query:"urlIds,explode"`
@@ -363,84 +442,3 @@ type RuleFigures struct {
 	MatchPercentage float64 `json:"matchPercentage"`
 	IsActive        bool    `json:"isActive"`
 }
-
-type RuleDay struct {
-	Date     string `json:"date"`
-	RuleID   string `json:"ruleId"`
-	RuleName string `json:"ruleName"`
-	Matches  int    `json:"matches"`
-	// When the minute or hour begins. Only if interval is minute or hour.
-	At *time.Time `json:"at,omitzero"`
-}
-
-type ComparedRouting struct {
-	// First day of that period, or its first instant if the interval is minute or hour.
-	StartDate string `json:"startDate"`
-	// Last day of that period, or the instant at which it ends if the interval is minute or hour.
-	EndDate string `json:"endDate"`
-	// The same figures of that period.
-	Figures RoutingReport `json:"figures"`
-}
-
-// Compare is one of the constants below. A later release of the server may know more.
-type Compare string
-
-const (
-	ComparePrevious Compare = "previous"
-	CompareYear     Compare = "year"
-)
-
-// GroupBy is one of the constants below. A later release of the server may know more.
-type GroupBy string
-
-const (
-	GroupByTag    GroupBy = "tag"
-	GroupByBundle GroupBy = "bundle"
-	GroupByDomain GroupBy = "domain"
-)
-
-// Interval is one of the constants below. A later release of the server may know more.
-type Interval string
-
-const (
-	IntervalMinute Interval = "minute"
-	IntervalHour   Interval = "hour"
-	IntervalDay    Interval = "day"
-	IntervalWeek   Interval = "week"
-	IntervalMonth  Interval = "month"
-)
-
-// LiveScope is one of the constants below. A later release of the server may know more.
-type LiveScope string
-
-const (
-	LiveScopeOwn LiveScope = "own"
-	LiveScopeAll LiveScope = "all"
-)
-
-// TimeRange is one of the constants below. A later release of the server may know more.
-type TimeRange string
-
-const (
-	TimeRangeCustom      TimeRange = "custom"
-	TimeRangeLast24Hours TimeRange = "last_24_hours"
-	TimeRangeLast30Days  TimeRange = "last_30_days"
-	TimeRangeLast365Days TimeRange = "last_365_days"
-	TimeRangeLast6Hours  TimeRange = "last_6_hours"
-	TimeRangeLast7Days   TimeRange = "last_7_days"
-	TimeRangeLast90Days  TimeRange = "last_90_days"
-	TimeRangeLastHour    TimeRange = "last_hour"
-)
-
-// WeekdayWeekday is one of the constants below. A later release of the server may know more.
-type WeekdayWeekday string
-
-const (
-	WeekdayWeekdayMonday    WeekdayWeekday = "MONDAY"
-	WeekdayWeekdayTuesday   WeekdayWeekday = "TUESDAY"
-	WeekdayWeekdayWednesday WeekdayWeekday = "WEDNESDAY"
-	WeekdayWeekdayThursday  WeekdayWeekday = "THURSDAY"
-	WeekdayWeekdayFriday    WeekdayWeekday = "FRIDAY"
-	WeekdayWeekdaySaturday  WeekdayWeekday = "SATURDAY"
-	WeekdayWeekdaySunday    WeekdayWeekday = "SUNDAY"
-)

@@ -4,6 +4,8 @@ package client
 
 // Services are the groups of methods of a [Client].
 type Services struct {
+	Annotations       *AnnotationService
+	Segments          *SegmentService
 	Archives          *ArchiveService
 	Links             *LinkService
 	Rules             *RuleService
@@ -37,6 +39,8 @@ type Services struct {
 
 func newServices(c *Client) Services {
 	return Services{
+		Annotations:       &AnnotationService{c},
+		Segments:          &SegmentService{c},
 		Archives:          &ArchiveService{c},
 		Links:             &LinkService{c},
 		Rules:             &RuleService{c},
@@ -78,6 +82,11 @@ var payloads = map[Event]func() any{
 	"domain.failed":               func() any { return new(DomainChanged) },
 	"domain.verified":             func() any { return new(DomainChanged) },
 	"experiment.decided":          func() any { return new(ExperimentOver) },
+	"link.destination_broken":     func() any { return new(DestinationChanged) },
+	"link.destination_recovered":  func() any { return new(DestinationChanged) },
+	"link.exhausted":              func() any { return new(LinkTimed) },
+	"link.expired":                func() any { return new(LinkTimed) },
+	"link.started":                func() any { return new(LinkTimed) },
 	"routing.rule_created":        func() any { return new(RuleChanged) },
 	"routing.rule_deleted":        func() any { return new(RuleChanged) },
 	"routing.rule_matched":        func() any { return new(MatchedRule) },

@@ -56,6 +56,7 @@ export default defineConfig({
           page("Custom domains", "/users/domains"),
           page("Using the API", "/users/api"),
           page("Versions of the API", "/users/api-versions"),
+          page("Health of destinations", "/users/destination-health"),
           page("Assistants (MCP)", "/users/mcp"),
           page("Webhooks", "/users/webhooks"),
           page("Glossary", "/glossary"),

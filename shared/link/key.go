@@ -1,6 +1,7 @@
 package link
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 )
@@ -10,9 +11,9 @@ const MaxKey = 13 + 1 + MaxSlug
 
 // Key returns the text by which a link is found. For a link on the default domain, whose number is 0, this is the slug.
 // For a link on another domain it is the domain's number in base 36, a slash and the slug, such as "2s/spring". A slug
-// contains no slash, so links of different domains never share a key.
+// with a slash on the default domain gets its number, too, so links of different domains never share a key.
 func Key(domain uint64, slug string) string {
-	if domain == 0 {
+	if domain == 0 && strings.IndexByte(slug, '/') < 0 {
 		return slug
 	}
 	return strconv.FormatUint(domain, 36) + "/" + slug
@@ -20,7 +21,7 @@ func Key(domain uint64, slug string) string {
 
 // AppendKey appends Key(domain, slug) to b.
 func AppendKey(b []byte, domain uint64, slug []byte) []byte {
-	if domain != 0 {
+	if domain != 0 || bytes.IndexByte(slug, '/') >= 0 {
 		b = append(strconv.AppendUint(b, domain, 36), '/')
 	}
 	return append(b, slug...)

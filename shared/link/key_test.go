@@ -17,7 +17,10 @@ func TestKey(t *testing.T) {
 		slug, key string
 	}{
 		{0, "spring", "spring"},
+		{0, "a/b", "0/a/b"},
+		{0, "2s/spring", "0/2s/spring"},
 		{1, "spring", "1/spring"},
+		{1, "a/b", "1/a/b"},
 		{100, "spring", "2s/spring"},
 		{math.MaxUint64, slug, "3w5e11264sgsf/" + slug},
 	} {
@@ -43,11 +46,13 @@ func TestSplitKey_returns_other_texts_as_they_are(t *testing.T) {
 }
 
 func FuzzSplitKey(f *testing.F) {
-	f.Add("spring")
-	f.Add("2s/spring")
-	f.Fuzz(func(t *testing.T, text string) {
-		if domain, slug := link.SplitKey(text); link.Key(domain, slug) != text {
-			t.Errorf("%q gives %d and %q, whose key is %q", text, domain, slug, link.Key(domain, slug))
+	f.Add(uint64(0), "spring")
+	f.Add(uint64(0), "2s/spring")
+	f.Add(uint64(100), "a/b")
+	f.Fuzz(func(t *testing.T, domain uint64, slug string) {
+		key := link.Key(domain, slug)
+		if d, s := link.SplitKey(key); d != domain || s != slug {
+			t.Errorf("key %q of %d and %q gives %d and %q", key, domain, slug, d, s)
 		}
 	})
 }

@@ -52,6 +52,8 @@ type Record struct {
 	ClickParameter   string     // "": DefaultClickParameter
 	Stickiness       Stickiness // whether a visitor keeps the variant
 
+	Forward bool // the destination gets the path behind the slug
+
 	SmartRouting bool
 	ABTesting    bool
 	Rules        []Rule    // active rules in evaluation order

@@ -20,7 +20,7 @@ const (
 // reserved lists words that are, or may become, paths of the service itself.
 var reserved = []string{
 	"api", "static", "health", "healthz", "readyz", "metrics", "favicon.ico", "robots.txt",
-	"info", "verify", "console", "admin", "login", "mcp",
+	"info", "verify", "console", "admin", "login", "mcp", "c", "sl.js",
 }
 
 // ValidSlug reports whether s is a well-formed slug: 3 to 50 of A-Z a-z 0-9 _ and -. It does not allocate. It does not
@@ -29,12 +29,7 @@ func ValidSlug[T ~string | ~[]byte](s T) bool {
 	if len(s) < MinSlug || len(s) > MaxSlug {
 		return false
 	}
-	for i := range len(s) {
-		if slugBytes[s[i]>>6]>>(s[i]&63)&1 == 0 {
-			return false
-		}
-	}
-	return true
+	return basic(s)
 }
 
 // slugBytes is the set of bytes that a slug may contain.

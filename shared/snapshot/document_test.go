@@ -38,7 +38,7 @@ func everything() link.Record {
 		Preview:  link.Preview{Title: "og", Description: "d", ImageURL: "https://i.example/x.png", TwitterCard: "summary"},
 		StartsAt: 1800000000001, ExpiredURL: "https://example.com/over", Code: 308,
 		Limit:            link.Limit{Since: 1700000000500, Clicks: 1 << 35},
-		TrackConversions: true, ClickParameter: "cid", Stickiness: link.StickyHash,
+		TrackConversions: true, ClickParameter: "cid", Stickiness: link.StickyHash, Forward: true,
 	}
 }
 
@@ -50,6 +50,7 @@ func ofSchema(schema int, r link.Record) link.Record {
 	if schema < 3 {
 		r.TrackConversions, r.ClickParameter, r.Stickiness = false, "", link.NotSticky
 	}
+	r.Forward = r.Forward && schema >= 4
 	return r
 }
 

@@ -28,8 +28,23 @@ type Host struct {
 	AppleAppSite json.RawMessage `json:"appleAppSite,omitempty"` // content of /.well-known/apple-app-site-association; nil: 404
 	AssetLinks   json.RawMessage `json:"assetLinks,omitempty"`   // content of /.well-known/assetlinks.json; nil: 404
 
+	SlugForm
+
 	Certificate *Certificate `json:"certificate,omitempty"` // nil: edges have no TLS for this host
 	Challenges  []Challenge  `json:"challenges,omitempty"`  // what a certificate authority asks for at present
+}
+
+// SlugForm says which slugs a host has beyond the usual ones; see link.SlugRules.
+type SlugForm struct {
+	Fold     bool `json:"fold,omitempty"`     // slugs are found in any case
+	Extended bool `json:"extended,omitempty"` // slugs may have dots, slashes and letters beyond ASCII
+}
+
+// Base is what edges need to know of links on the host of BASE_URL, and of previews.
+type Base struct {
+	SlugForm
+	// Hidden are the numbers of the workspaces whose links have no preview.
+	Hidden []uint64 `json:"hidden,omitempty"`
 }
 
 // Certificate is what edges present for a host.
@@ -66,6 +81,9 @@ type Hosts struct {
 	// Withdrawn are names at which edges answer nobody's links. They are in Gone too, for edges that do not know this member.
 	// A full list without it comes from a control plane that does not know it.
 	Withdrawn []Withdrawn `json:"withdrawn,omitzero"`
+
+	// Base is nil if it has not changed, or if the control plane does not know it: then links have no settings there.
+	Base *Base `json:"base,omitempty"`
 
 	// Tickets are the keys of TLS session tickets: 32 bytes each, in hex, sealed for SealPurpose and TicketPlace. The
 	// first one encrypts, all decrypt. nil means that they have not changed.

@@ -10,7 +10,7 @@ import (
 // Schema is the number of the set of record fields that this build knows. Each added field increases it by one. State that
 // was written with a lower number may lack fields. An edge serves such a state, but loads a full document before it
 // applies deltas.
-const Schema = 3
+const Schema = 4
 
 // MaxKey is the maximum length of a link's key in a document or delta, in bytes. Real keys are shorter (link.MaxKey).
 const MaxKey = 100
@@ -48,7 +48,8 @@ const (
 	fieldTrack     = 23 // schema 3, with the fields that follow
 	fieldParameter = 24 // of the click id
 	fieldSticky    = 25
-	lastField      = fieldSticky
+	fieldForward   = 26 // schema 4: the destination gets the path behind the slug
+	lastField      = fieldForward
 )
 
 // MaxRecord is the maximum size of all texts of a record in bytes. It keeps the wire form within the default limit of
@@ -140,7 +141,8 @@ func AppendRecord(b []byte, r *link.Record) []byte {
 	b = appendUint(b, fieldClicks, r.Limit.Clicks)
 	b = appendBool(b, fieldTrack, r.TrackConversions)
 	b = appendString(b, fieldParameter, r.ClickParameter)
-	return appendUint(b, fieldSticky, uint64(r.Stickiness))
+	b = appendUint(b, fieldSticky, uint64(r.Stickiness))
+	return appendBool(b, fieldForward, r.Forward)
 }
 
 // DecodeRecord decodes a record into r and overwrites all of r. It skips unknown fields and rejects a record without a
@@ -229,7 +231,7 @@ func decodeRecord(s string, r *link.Record) error {
 	return nil
 }
 
-// decodeTracking decodes the fields of schema 3.
+// decodeTracking decodes the fields of schemas 3 and 4.
 func decodeTracking(f *fields, r *link.Record) {
 	switch f.number {
 	case fieldTrack:
@@ -240,13 +242,15 @@ func decodeTracking(f *fields, r *link.Record) {
 		if f.value <= uint64(link.StickyHash) { // a later release may know more ways
 			r.Stickiness = link.Stickiness(f.value)
 		}
+	case fieldForward:
+		r.Forward = f.value != 0
 	}
 }
 
 func varintField(number int) bool {
 	switch number {
 	case fieldNum, fieldOwner, fieldRevision, fieldInactive, fieldExpires, fieldCreated, fieldSmart, fieldABTesting, fieldStarts, fieldCode,
-		fieldSince, fieldClicks, fieldTrack, fieldSticky:
+		fieldSince, fieldClicks, fieldTrack, fieldSticky, fieldForward:
 		return true
 	}
 	return false

@@ -229,6 +229,12 @@ func (s *session) workspaces() {
 	got(s.Workspaces.Members(ctx, team.ID, client.PageParams{}))(t)
 	got(s.Workspaces.SetMemberRole(ctx, team.ID, member.User.ID, client.SetMemberRole{Role: client.RoleViewer}))(t)
 	s.ok(s.Workspaces.RemoveMember(ctx, team.ID, member.User.ID))
+	archive := s.readText(s.Archives.ExportWorkspace(ctx, team.ID))
+	report := got(s.Archives.ImportWorkspace(ctx, team.ID, strings.NewReader(archive), client.ImportWorkspaceParams{
+		DryRun: client.Set(true)}))(t)
+	if !report.DryRun || report.ProblemCount != 0 || report.Source.Workspace != "Our team" {
+		t.Errorf("import of an archive: %+v", report)
+	}
 	s.ok(s.Workspaces.Delete(ctx, team.ID, client.TransferParams{DeleteLinks: client.Set(true)}))
 }
 

@@ -2,19 +2,19 @@
 
 export type ProblemCode =
   | 'REQUIRED' | 'TOO_LONG' | 'TOO_MANY_BYTES' | 'LENGTH' | 'TOO_SHORT' | 'TOO_MANY' | 'CONTROL' | 'ADDRESS' | 'SCHEMES' | 'OWN_LINK'
-  | 'HTTPS' | 'CREDENTIALS' | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START'
-  | 'BEFORE_END' | 'UP_TO' | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME' | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD'
-  | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT' | 'MEMBER' | 'SKIPPED' | 'CELLS' | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS'
-  | 'OTHER_HOST' | 'DATES_KEPT' | 'PASSWORDS_LOST' | 'COLUMN_IGNORED' | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST'
-  | 'CLICKS_LOST' | 'ROW_STATE' | 'NO_IMPORTER' | 'LINKS_FULL' | 'SIGN_IN' | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE'
-  | 'LAST_ADMIN' | 'LAST_OWNER' | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL' | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED'
-  | 'SILENT' | 'UNRESOLVED' | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT' | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES'
-  | 'ONE_OF' | 'ORDER' | 'PAST' | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED' | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY'
-  | 'OWN_ACCOUNT' | 'FACTOR_FIRST' | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO' | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY'
-  | 'NO_MAIL' | 'WEBHOOK_OFF' | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY' | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS'
-  | 'OTHER_WORKSPACE' | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE' | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS'
-  | 'PASSWORD_COLUMN' | 'BLOCKED' | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT' | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH'
-  | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
+  | 'HTTPS' | 'CREDENTIALS' | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'SLUG_OF_HOST' | 'SLUG_FORM' | 'SLUG_LENGTH' | 'CASE_MEETS'
+  | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START' | 'BEFORE_END' | 'UP_TO' | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME'
+  | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD' | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT' | 'MEMBER' | 'SKIPPED' | 'CELLS'
+  | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS' | 'OTHER_HOST' | 'DATES_KEPT' | 'PASSWORDS_LOST' | 'COLUMN_IGNORED'
+  | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST' | 'CLICKS_LOST' | 'ROW_STATE' | 'NO_IMPORTER' | 'LINKS_FULL' | 'SIGN_IN'
+  | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE' | 'LAST_ADMIN' | 'LAST_OWNER' | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL'
+  | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED' | 'SILENT' | 'UNRESOLVED' | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT'
+  | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES' | 'ONE_OF' | 'ORDER' | 'PAST' | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED'
+  | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY' | 'OWN_ACCOUNT' | 'FACTOR_FIRST' | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO'
+  | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL' | 'WEBHOOK_OFF' | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY'
+  | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE' | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE'
+  | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED' | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT'
+  | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
 
 export type WebhookEventName =
   | 'conversion.created' | 'domain.certificate.expiring' | 'domain.certificate.failed' | 'domain.certificate.issued' | 'domain.failed'
@@ -386,6 +386,8 @@ export interface BulkItem {
   expiresAt?: string | null;
   /** Your own key for the link; at most 255 characters. */
   externalId?: string | null;
+  /** Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b. */
+  forwardPath?: boolean | null;
   isABTesting?: boolean | null;
   /** @deprecated The same as isABTesting. */
   isAbTest?: boolean | null;
@@ -892,6 +894,8 @@ export interface CreateDomain {
   brandLogoUrl?: string | null;
   /** At most 60 characters. null or an empty string removes it. */
   brandName?: string | null;
+  /** true if left out. false is a conflict while slugs differ in case only; the message names them. */
+  caseSensitive?: boolean | null;
   /** null or an empty string removes it. */
   expiredUrl?: string | null;
   /** A host name without scheme, port and path. */
@@ -900,10 +904,14 @@ export interface CreateDomain {
   hsts?: number | null;
   /** true takes the mark from the workspace's other domains. */
   isDefault?: boolean | null;
+  /** 1 to 3; 3 if left out. */
+  minSlugLength?: number | null;
   /** null or an empty string removes it. */
   notFoundUrl?: string | null;
   /** null or an empty string removes it. */
   rootUrl?: string | null;
+  /** basic if left out: letters, digits, hyphens and underscores. extended: also dots, slashes and letters of all scripts. */
+  slugs?: 'basic' | 'extended' | null;
 }
 
 export interface CreateInvitationInBody {
@@ -1002,6 +1010,8 @@ export interface CreateURL {
   expiresAt?: string | null;
   /** Your own key for the link; at most 255 characters. */
   externalId?: string | null;
+  /** Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b. */
+  forwardPath?: boolean | null;
   isABTesting?: boolean | null;
   /** @deprecated The same as isABTesting. */
   isAbTest?: boolean | null;
@@ -1197,6 +1207,8 @@ export interface Domain {
   brandLogoUrl: string | null;
   /** The name on pages for visitors, such as the one that asks for a password. Without it, the pages show the brand of the service. */
   brandName: string | null;
+  /** Whether slugs that differ in case only are different links. If not, a slug is found in any case. */
+  caseSensitive: boolean;
   /** The certificate for TLS; null before the service has begun to order one, and if it orders none. */
   certificate: Certificate | null;
   /** When the records were last looked for. */
@@ -1214,12 +1226,15 @@ export interface Domain {
   id: string;
   /** Whether new links of the workspace get this domain if they name none. */
   isDefault: boolean;
+  /** Characters that a slug has at least. */
+  minSlugLength: number;
   /** Where visitors of slugs go that do not exist. Without it they get 404. */
   notFoundUrl: string | null;
   /** The DNS records that the owner of the name has to set. */
   records: DomainRecord[];
   /** Where visitors of / go. Without it they get 404. */
   rootUrl: string | null;
+  slugs: 'basic' | 'extended';
   /**
    * PENDING until the TXT record is found, ACTIVE while edges serve the domain, FAILED after the TXT record was missing for a week,
    * SUSPENDED while an administrator keeps it out of service.
@@ -1278,16 +1293,22 @@ export interface DomainFields {
   brandLogoUrl?: string | null;
   /** At most 60 characters. null or an empty string removes it. */
   brandName?: string | null;
+  /** true if left out. false is a conflict while slugs differ in case only; the message names them. */
+  caseSensitive?: boolean | null;
   /** null or an empty string removes it. */
   expiredUrl?: string | null;
   /** Seconds, at most two years. */
   hsts?: number | null;
   /** true takes the mark from the workspace's other domains. */
   isDefault?: boolean | null;
+  /** 1 to 3; 3 if left out. */
+  minSlugLength?: number | null;
   /** null or an empty string removes it. */
   notFoundUrl?: string | null;
   /** null or an empty string removes it. */
   rootUrl?: string | null;
+  /** basic if left out: letters, digits, hyphens and underscores. extended: also dots, slashes and letters of all scripts. */
+  slugs?: 'basic' | 'extended' | null;
 }
 
 export interface DomainRecord {
@@ -2156,6 +2177,8 @@ export interface LinkDraft {
   expiresAt?: string | null;
   /** Your own key for the link; at most 255 characters. */
   externalId?: string | null;
+  /** Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b. */
+  forwardPath?: boolean | null;
   isABTesting?: boolean | null;
   /** @deprecated The same as isABTesting. */
   isAbTest?: boolean | null;
@@ -2660,6 +2683,8 @@ export interface NewLinkDraft {
   expiresAt?: string | null;
   /** Your own key for the link; at most 255 characters. */
   externalId?: string | null;
+  /** Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b. */
+  forwardPath?: boolean | null;
   isABTesting?: boolean | null;
   /** @deprecated The same as isABTesting. */
   isAbTest?: boolean | null;
@@ -3011,6 +3036,8 @@ export interface PutURL {
   expiresAt?: string | null;
   /** Your own key for the link; at most 255 characters. */
   externalId?: string | null;
+  /** Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b. */
+  forwardPath?: boolean | null;
   isABTesting?: boolean | null;
   /** @deprecated The same as isABTesting. */
   isAbTest?: boolean | null;
@@ -3796,6 +3823,8 @@ export interface URL {
   expiresAt: string | null;
   /** Your own key for the link, unique in the workspace. */
   externalId: string | null;
+  /** Whether /slug/a/b leads to the destination with /a/b. */
+  forwardPath: boolean;
   hasPassword: boolean;
   id: string;
   isABTesting: boolean;
@@ -4033,6 +4062,8 @@ export interface UpdateURL {
   expiresAt?: string | null;
   /** Your own key for the link; at most 255 characters. */
   externalId?: string | null;
+  /** Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b. */
+  forwardPath?: boolean | null;
   isABTesting?: boolean | null;
   /** @deprecated The same as isABTesting. */
   isAbTest?: boolean | null;
@@ -4158,8 +4189,12 @@ export interface UpsertItem {
   expiresAt?: string | null;
   /** Your own key for the link; at most 255 characters. */
   externalId?: string | null;
+  /** Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b. */
+  forwardPath?: boolean | null;
   /** The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is refused with 412. */
   ifMatch?: string | null;
+  /** *: only create the link. If it exists, the item is refused with 409. */
+  ifNoneMatch?: string | null;
   isABTesting?: boolean | null;
   /** @deprecated The same as isABTesting. */
   isAbTest?: boolean | null;

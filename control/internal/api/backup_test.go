@@ -150,7 +150,7 @@ func (w *world) live(guard *abuse.Service) *life {
 	const rule = `{"name":"R","targetUrl":"https://rule.example","conditions":{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE"]}]}}`
 	l := &life{tables: []string{
 		"urls", "routing_rules", "variants", "bundles", "bundle_urls", "link_history", "link_trash", "tags", "url_tags", "utm_templates",
-		"saved_views", "missing_slugs", "missing_marks", "abuse_cases",
+		"saved_views", "segments", "annotations", "missing_slugs", "missing_marks", "abuse_cases",
 		"limit_counts", "limit_totals", "limit_head", "link_counts", "utm_values", "audit_logs", "destination_checks",
 	}}
 	start := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
@@ -165,6 +165,8 @@ func (w *world) live(guard *abuse.Service) *life {
 	l.rule = post("/api/urls/"+l.gone+"/routing-rules", rule)
 	l.bundle = post("/api/bundles", fmt.Sprintf(`{"name":"B","urlIds":[%q,%q]}`, l.kept, l.gone))
 	post("/api/utm-templates", `{"name":"Newsletter","utmSource":"news","utmMedium":"email"}`)
+	post("/api/annotations", `{"at":"2026-11-27T08:00:00Z","text":"Newsletter","urlId":"`+l.kept+`"}`)
+	post("/api/segments", `{"name":"Phones","filters":{"device":["MOBILE"]}}`)
 	post("/api/views", `{"name":"Mine","screen":"links","query":"tag=red"}`)
 	w.do("DELETE", "/api/urls/"+l.gone, "", as(w.ann)).want(204) // the link with the highest number
 	w.ok(w.store.Row(ctx, `SELECT num FROM link_trash`).Scan(&l.highest))

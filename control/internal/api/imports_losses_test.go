@@ -323,6 +323,7 @@ func (g randomLinks) add(w *world, i int) {
 	set("domain", []string{"go.acme.com", "sho.rt"}[g.IntN(2)])
 	set("tags", g.tags())
 	set("status", []string{"ACTIVE", "INACTIVE"}[g.IntN(2)])
+	set("forwardPath", g.maybe())
 	set("maxClicks", 1+g.IntN(1000))
 	set("redirectCode", []int{301, 302, 307, 308}[g.IntN(4)])
 	set("trackConversions", g.maybe())

@@ -150,6 +150,7 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 		owner, with("Content-Type", "text/csv")).want(201).str("id")
 	m.ids["view"] = post("/api/views", fmt.Sprintf(`{"name":"%[1]s","screen":"links","query":"search=%[1]s","shared":true}`, m.marker)).
 		str("id")
+	m.ids["segment"] = post("/api/segments", fmt.Sprintf(`{"name":"%[1]s","filters":{"utmSource":["%[1]s"]}}`, m.marker)).str("id")
 	for i := range links {
 		domain := ""
 		if i == links-1 {
@@ -168,6 +169,8 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 			l.clickIn(m, r.str("id"))
 		}
 	}
+	m.ids["annotation"] = post("/api/annotations", fmt.Sprintf(`{"at":%q,"text":%q,"urlId":%q}`, time.Now().Format(time.RFC3339), m.marker,
+		m.ids["url"])).str("id")
 	d, err := l.store.DomainByID(l.t.Context(), m.ids["domain"])
 	l.ok(err)
 	m.key = link.Key(d.Num, m.slugOf)
@@ -370,7 +373,7 @@ func (l *leakWorld) figures(here *marked) {
 		for path, want := range map[string]int{
 			"/api/urls total": here.links, "/api/analytics/overview totalClicks": here.clicks, "/api/bundles total": 1,
 			"/api/tags total":          1,
-			"/api/utm-templates total": 1, "/api/views total": 1,
+			"/api/utm-templates total": 1, "/api/views total": 1, "/api/segments total": 1,
 			"/api/bundles/" + here.ids["bundle"] + "/stats totalClicks": here.clicks,
 		} {
 			path, member, _ := strings.Cut(path, " ")

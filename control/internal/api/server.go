@@ -33,6 +33,7 @@ import (
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/annotations"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
 	"github.com/shortline/shortline/control/internal/manage/domains"
@@ -45,6 +46,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/passkeys"
 	"github.com/shortline/shortline/control/internal/manage/privacy"
 	"github.com/shortline/shortline/control/internal/manage/routing"
+	"github.com/shortline/shortline/control/internal/manage/segments"
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/tags"
@@ -91,8 +93,10 @@ type Deps struct {
 	Tags         *tags.Service // needs Links
 	UTMTemplates *utmtemplates.Service
 	Views        *views.Service
-	Archives     *archive.Service // needs Links, Routing, Bundles, Tags, UTMTemplates, Domains and Webhooks
-	Imports      *imports.Service // needs Links
+	Archives     *archive.Service     // needs Links, Routing, Bundles, Tags, UTMTemplates, Domains and Webhooks
+	Segments     *segments.Service    // needs Reports
+	Annotations  *annotations.Service // needs Reports
+	Imports      *imports.Service     // needs Links
 	Domains      *domains.Service
 	Explain      *explain.Service // needs Links
 
@@ -123,7 +127,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	})
 	reportapi.Register(k, reportapi.Deps{
 		Reports: deps.Reports, Live: deps.Live, ConversionSettings: deps.ConversionSettings, Conversions: deps.Conversions,
-		Experiments: deps.Experiments, Abuse: deps.Abuse, Links: deps.Links,
+		Experiments: deps.Experiments, Abuse: deps.Abuse, Links: deps.Links, Segments: deps.Segments, Annotations: deps.Annotations,
 	})
 	peopleapi.Register(k, peopleapi.Deps{
 		Accounts: deps.Accounts, Keys: deps.Keys, Passkeys: deps.Passkeys, SSO: deps.SSO, Workspaces: deps.Workspaces,
@@ -134,8 +138,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	})
 	k.OrderTags( // in the document
 		"Visitors", "Account", "Passkeys", "Single sign-on", "URLs", "Routing rules", "Variants", "Bundles", "Tags", "Imports",
-		"Views", "UTM templates", "Domains", "Images", "Analytics", "Conversions", "Experiments", "Conversion settings", "Webhooks",
-		"Workspaces", "Archives", "Invitations", "API keys", "Pairing", "Abuse", "Users", "Identity providers", "System settings", "Audit", "Edges",
+		"Views", "UTM templates", "Domains", "Images", "Analytics", "Segments", "Annotations", "Conversions", "Experiments",
+		"Conversion settings", "Webhooks", "Workspaces", "Archives", "Invitations", "API keys", "Pairing", "Abuse", "Users",
+		"Identity providers", "System settings", "Audit", "Edges",
 		"Privacy",
 	)
 	if !cfg.WithoutMCP {

@@ -126,6 +126,7 @@ func TestUpsert_refuses_items_one_by_one(t *testing.T) {
 		{`{"customSlug":"api","originalUrl":"https://example.com/"}`, "customSlug", 400},
 		{`{"externalId":"x","ifMatch":"\"1\""}`, "", 412}, {`{"externalId":"new","ifMatch":"*"}`, "", 412},
 		{`{"externalId":"x","ifMatch":"1"}`, "ifMatch", 400},
+		{`{"externalId":"new","originalUrl":"https://example.com/","ifNoneMatch":"\"1\""}`, "ifNoneMatch", 400},
 		{`{"externalId":"x","expiresAt":"soon"}`, "expiresAt", 400},
 		{`{"externalId":"x","isABTesting":true}`, "isABTesting", 400},
 		{`{"externalId":"x","bundleIds":["01970000-0000-7000-8000-000000000000"]}`, "bundleIds.0", 400},
@@ -165,6 +166,11 @@ func TestUpsert_versions_and_external_ids(t *testing.T) {
 	w.upsert(`{"externalId":"crm:7","title":"t","ifMatch":"` + tag + `"}`).wantResults("UPDATED")
 	w.upsert(`{"externalId":"crm:7","title":"u","ifMatch":"` + tag + `"}`).wantResults("REFUSED").says("has changed meanwhile")
 	w.upsert(`{"externalId":"crm:7","title":"u","ifMatch":"*"}`).wantResults("UPDATED")
+	only := `{"externalId":"crm:8","originalUrl":"https://example.com/8","ifNoneMatch":"*"}`
+	w.plan(only).wantResults("CREATED")
+	w.upsert(only+`,{"externalId":"crm:7","title":"v","ifNoneMatch":"*"}`).wantResults("CREATED REFUSED").
+		shows("items.1.error.statusCode", 409.0, "items.1.error.errors.0.field", "items.1.ifNoneMatch")
+	w.unchanged("a link that exists", func() { w.upsert(only).wantResults("REFUSED") })
 }
 
 // A request compares and sets at most 30 passwords, and the same password again is free.

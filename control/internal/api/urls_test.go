@@ -35,8 +35,8 @@ var urlNames = []string{"id", "slug", "domain", "shortUrl", "originalUrl", "titl
 	"startsAt", "expiredUrl", "maxClicks", "redirectCode", "externalId", "suspendedReason", "tags",
 	"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "isABTesting", "isAbTest",
 	"isSmartRouting", "defaultUrl",
-	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "trackConversions", "stickiness", "notes", "createdAt",
-	"updatedAt"}
+	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "trackConversions", "stickiness", "forwardPath", "notes", "createdAt",
+	"updatedAt", "health", "healthReason", "healthUrl", "healthSince", "healthCheckedAt", "healthStatusCode"}
 
 // create creates a link for ann and returns its id.
 func (w *world) create(slug string) string {

@@ -23,6 +23,7 @@ import (
 	"github.com/shortline/shortline/control/internal/experiments"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/annotations"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
 	"github.com/shortline/shortline/control/internal/manage/imports"
@@ -32,6 +33,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/media/object"
 	"github.com/shortline/shortline/control/internal/manage/pages"
 	"github.com/shortline/shortline/control/internal/manage/passkeys"
+	"github.com/shortline/shortline/control/internal/manage/segments"
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/tags"
@@ -70,6 +72,7 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Experiments = experiments.New(experiments.Config{Logger: cfg.Logger}, w.store, clicks)
 	deps.Domains, w.dns = domainsFor(w)
 	deps.Reports = report.New(w.store, clicks, nil).On("sho.rt")
+	deps.Segments, deps.Annotations = segments.New(w.store, deps.Reports), annotations.New(w.store)
 	deps.Media = media.New(media.Config{Computing: cfg.Computing, Logger: cfg.Logger}, w.store, deps.Links, images)
 	deps.Pages, err = pages.New(pages.Config{Enabled: true}, deps.Media.Thumbnail)
 	w.ok(err)
@@ -200,6 +203,10 @@ func (th *things) id(kind string) string {
 		id = post("/api/utm-templates", `{"name":"U`+fresh()+`","utmSource":"mail"}`)
 	case "view":
 		id = post("/api/views", `{"name":"V`+fresh()+`","screen":"links","query":"status=ACTIVE"}`)
+	case "segment":
+		id = post("/api/segments", `{"name":"S`+fresh()+`","filters":{"country":["DE"]}}`)
+	case "annotation":
+		id = post("/api/annotations", `{"at":"2026-11-27T08:00:00Z","text":"N`+fresh()+`","urlId":"`+th.id("url")+`"}`)
 	case "import":
 		id = w.do("POST", "/api/imports?name=I"+fresh(), "url\nhttps://example.com/\n", mine, with("Content-Type", "text/csv")).
 			want(201).str("id")

@@ -31,6 +31,7 @@ import (
 	"github.com/shortline/shortline/control/internal/fleet/publish"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/annotations"
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
@@ -39,6 +40,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/imports"
 	"github.com/shortline/shortline/control/internal/manage/invitations"
 	"github.com/shortline/shortline/control/internal/manage/keys"
+	"github.com/shortline/shortline/control/internal/manage/linkhealth"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/media"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
@@ -47,6 +49,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/privacy"
 	"github.com/shortline/shortline/control/internal/manage/routing"
 	"github.com/shortline/shortline/control/internal/manage/screening"
+	"github.com/shortline/shortline/control/internal/manage/segments"
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/tags"
@@ -247,7 +250,10 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	p.addService("imports", use.Imports)
 	p.addService("blocked destinations", p.screen())
 	p.addService("check of destinations", p.abuse())
-	if err := p.register("abuse", p.screen(), p.abuse()); err != nil {
+	health := linkhealth.New(linkhealth.Config{Settings: p.cfg.Health, BaseURL: p.cfg.BaseURL, Logger: log}, st)
+	p.closers = append(p.closers, health.Close)
+	p.addService("health of destinations", health)
+	if err := p.register("abuse", p.screen(), p.abuse(), health); err != nil {
 		return nil, err
 	}
 	use.Media = media.New(media.Config{Computing: p.compute, Logger: log}, st, use.Links, objects)
@@ -273,11 +279,13 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		return nil, err
 	}
 	use.Reports = report.New(st, clicks, nil).On(base.Hostname()).Caching(cache)
+	use.Segments, use.Annotations = segments.New(st, use.Reports), annotations.New(st)
 	use.Experiments = p.experiments(clicks)
 	if err := p.watch(); err != nil {
 		return nil, err
 	}
-	use.Archives = archive.New(archive.Config{Dir: p.cfg.DataDir, Logger: log}, st, clicks, archive.Uses{Links: use.Links, Routing: use.Routing,
+	use.Archives = archive.New(archive.Config{Dir: p.cfg.DataDir, Logger: log}, st, clicks, archive.Uses{Links: use.Links,
+		Routing: use.Routing,
 		Bundles: use.Bundles, Tags: use.Tags, UTMTemplates: use.UTMTemplates, Domains: use.Domains, Webhooks: use.Webhooks})
 	use.Conversions = convert.New(convert.Config{Queue: cfg.send, Secrets: p.cfg.EncryptionKey.Keys(), Window: p.cfg.ConversionWindow,
 		Logger: log}, st, clicks)
@@ -306,9 +314,9 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 // configure sets what the settings of the process say about the API.
 func (p *parts) configure(c *api.Config) (err error) {
 	c.BaseURL, c.ConsoleURL, c.CORSOrigins, c.TrustedProxies = p.cfg.BaseURL, p.cfg.ConsoleURL, p.cfg.CORSOrigin, p.cfg.trusted()
-	c.ClientIPHeader = p.cfg.clientIPHeader()
 	c.Limits, c.KeysAdminister, c.WithoutMCP, c.Version = p.cfg.Limits, p.cfg.KeysAdminister, !p.cfg.MCP, ops.Version
 	c.LookUpTimeout = p.cfg.LookUpTimeout
+	c.ClientIPHeader = p.cfg.clientIPHeader()
 	c.Logger, c.Registry, c.Traces, c.Computing = p.deps.Logger, p.deps.Registry, p.traces, p.compute
 	if c.Confirmations, err = seal.New("confirmation", p.cfg.EncryptionKey.Keys()...); err != nil {
 		return err

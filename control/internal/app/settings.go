@@ -10,6 +10,7 @@ import (
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/certs"
 	"github.com/shortline/shortline/control/internal/manage/domains"
+	"github.com/shortline/shortline/control/internal/manage/linkhealth"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
 	"github.com/shortline/shortline/control/internal/manage/pages"
 	"github.com/shortline/shortline/control/internal/manage/screening"
@@ -63,6 +64,7 @@ type Settings struct {
 	SSO      sso.Settings
 	Media    object.S3Config
 	Pages    pages.Config
+	Health   linkhealth.Settings
 	Mail     smtp.Settings
 	Tracing  tracing.Settings
 

@@ -29,7 +29,7 @@ const (
 	daysName          = "figures/days.csv"
 )
 
-// memberNames are the members besides the manifest, in their order in the file.
+// memberNames are the members other than the manifest, in their order in the file.
 var memberNames = []string{tagsName, templatesName, domainsName, linksName, bundlesName, webhooksName, daysName, clicksName, clicksParquet,
 	conversionsName, conversionParquet}
 
@@ -152,6 +152,15 @@ type Link struct {
 	Clicks      int64 `json:"clicks"` // the counter; an import counts figures/clicks.csv instead
 	CreatedAt   Time  `json:"createdAt"`
 	UpdatedAt   Time  `json:"updatedAt"`
+
+	Baseline *Baseline `json:"clickBaseline,omitempty"` // clicks before the link moved to the service
+}
+
+// Baseline are clicks of a Link that another service has counted.
+type Baseline struct {
+	Count  int64  `json:"count"`
+	Until  Time   `json:"until"`
+	Source string `json:"source"`
 }
 
 // Rule is a routing rule of a Link.

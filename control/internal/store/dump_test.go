@@ -56,7 +56,7 @@ func TestS11_a_backup_from_before_the_first_release(t *testing.T) {
 	var tables int
 	testkit.Must(t, connectTo(t, "postgres", into).QueryRow(`SELECT count(*) FROM pg_tables WHERE schemaname = 'public'`).Scan(&tables))
 	testkit.Equal(t, tables, 0, "tables after the refusal")
-	age(t, connectTo(t, "postgres", url))
+	age(t, "postgres", connectTo(t, "postgres", url))
 	if err := store.Restorable(t.Context(), store.Config{URL: url}, d, true); err == nil ||
 		!strings.Contains(err.Error(), "the database has schema 50") {
 		t.Errorf("an old database: %v", err)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -33,6 +34,7 @@ type Domain struct {
 	BrandLogo   string // URL of a picture on pages for visitors; "": that of the service, or none if BrandName is set
 	AppleApp    string // JSON for apps of iOS; "": none
 	AssetLinks  string // JSON for apps of Android; "": none
+	Slugs       link.SlugRules
 	Default     bool   // new links of the workspace get this domain
 	Suspended   string // why an ADMIN suspended the domain, for its owners; "" unless it is SUSPENDED
 	Proof       Found  // the TXT record
@@ -50,12 +52,13 @@ type Found struct {
 	Message string
 }
 
-const domainColumns = `num, id, workspace_num, hostname, status, token, root_url, not_found_url, expired_url, hsts, brand_name, brand_logo_url, apple_app_site, asset_links, is_default, suspend_reason, proof_found, proof_message,
+const domainColumns = `num, id, workspace_num, hostname, status, token, root_url, not_found_url, expired_url, hsts, brand_name, brand_logo_url, apple_app_site, asset_links, case_sensitive, extended_slugs, min_slug_length, is_default, suspend_reason, proof_found, proof_message,
 	route_found, route_message, checked_at, proved_at, revision, created_at, updated_at`
 
 func scanDomain(row interface{ Scan(...any) error }) (d Domain, err error) {
 	return d, row.Scan(&d.Num, &d.ID, &d.Workspace, &d.Hostname, &d.Status, &d.Token, orZero(&d.RootURL), orZero(&d.NotFoundURL),
-		orZero(&d.ExpiredURL), &d.HSTS, orZero(&d.BrandName), orZero(&d.BrandLogo), orZero(&d.AppleApp), orZero(&d.AssetLinks), &d.Default,
+		orZero(&d.ExpiredURL), &d.HSTS, orZero(&d.BrandName), orZero(&d.BrandLogo), orZero(&d.AppleApp), orZero(&d.AssetLinks), (*unfolded)(&d.Slugs.Fold), &d.Slugs.Extended,
+		&d.Slugs.Min, &d.Default,
 		orZero(&d.Suspended),
 		&d.Proof.OK, &d.Proof.Message, &d.Route.OK, &d.Route.Message, &d.CheckedAt, &d.ProvedAt, &d.Revision, &d.CreatedAt, &d.UpdatedAt)
 }
@@ -63,7 +66,7 @@ func scanDomain(row interface{ Scan(...any) error }) (d Domain, err error) {
 // values returns what statements write to the columns from status to updated_at, without token and created_at.
 func (d *Domain) values() []any {
 	return []any{d.Status, null(d.RootURL), null(d.NotFoundURL), null(d.ExpiredURL), d.HSTS, null(d.BrandName), null(d.BrandLogo),
-		null(d.AppleApp), null(d.AssetLinks), d.Default, null(d.Suspended), d.Proof.OK, d.Proof.Message, d.Route.OK, d.Route.Message,
+		null(d.AppleApp), null(d.AssetLinks), !d.Slugs.Fold, d.Slugs.Extended, cmp.Or(d.Slugs.Min, link.MinSlug), d.Default, null(d.Suspended), d.Proof.OK, d.Proof.Message, d.Route.OK, d.Route.Message,
 		d.CheckedAt, d.ProvedAt, d.UpdatedAt}
 }
 
@@ -177,8 +180,8 @@ func (tx *Tx) InsertDomain(ctx context.Context, d *Domain) (bool, error) {
 		return false, err
 	}
 	err := tx.Row(ctx, `INSERT INTO domains (id, workspace_num, hostname, token, created_at, status, root_url, not_found_url, expired_url,
-		hsts, brand_name, brand_logo_url, apple_app_site, asset_links, is_default, suspend_reason, proof_found, proof_message,
-		route_found, route_message, checked_at, proved_at, updated_at, revision) VALUES (`+In(23)+`, 0) ON CONFLICT DO NOTHING RETURNING num`,
+		hsts, brand_name, brand_logo_url, apple_app_site, asset_links, case_sensitive, extended_slugs, min_slug_length, is_default, suspend_reason,
+		proof_found, proof_message, route_found, route_message, checked_at, proved_at, updated_at, revision) VALUES (`+In(26)+`, 0) ON CONFLICT DO NOTHING RETURNING num`,
 		append([]any{d.ID, d.Workspace, d.Hostname, d.Token, d.CreatedAt}, d.values()...)...).Scan(&d.Num)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -192,7 +195,7 @@ func (tx *Tx) UpdateDomain(ctx context.Context, d *Domain) error {
 		return err
 	}
 	return tx.Do(ctx, `UPDATE domains SET status = ?, root_url = ?, not_found_url = ?, expired_url = ?, hsts = ?, brand_name = ?,
-		brand_logo_url = ?, apple_app_site = ?, asset_links = ?, is_default = ?, suspend_reason = ?, proof_found = ?, proof_message = ?,
+		brand_logo_url = ?, apple_app_site = ?, asset_links = ?, case_sensitive = ?, extended_slugs = ?, min_slug_length = ?, is_default = ?, suspend_reason = ?, proof_found = ?, proof_message = ?,
 		route_found = ?, route_message = ?, checked_at = ?, proved_at = ?, updated_at = ? WHERE num = ?`, append(d.values(), d.Num)...)
 }
 

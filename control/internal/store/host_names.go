@@ -122,7 +122,7 @@ func (c Conn) HostsAfter(ctx context.Context, revision uint64, full bool) (serve
 func (c Conn) HostsRevision(ctx context.Context) (uint64, error) {
 	return column[uint64](c.Row(ctx, `SELECT coalesce(max(revision), 0) FROM (SELECT max(revision) AS revision FROM domains
 		UNION ALL SELECT max(revision) FROM gone_hosts UNION ALL SELECT max(revision) FROM certificates WHERE domain_num IS NULL
-		UNION ALL SELECT max(revision) FROM ticket_keys
+		UNION ALL SELECT max(revision) FROM ticket_keys UNION ALL SELECT revision FROM base_host
 		UNION ALL SELECT max(revision) FROM conversion_news) AS newest`))
 }
 

@@ -47,6 +47,7 @@ type Link struct {
 	// name of the parameter with the click id, a setting of the workspace; only read, "": link.DefaultClickParameter
 	ClickParameter string
 	Stickiness     link.Stickiness // whether a visitor keeps the variant
+	ForwardPath    bool            // the destination gets the path behind the slug
 	Notes          string          // for owners; never published to edges
 	SuspendedAt    int64           // when an ADMIN suspended the link
 	SuspendReason  string          // why
@@ -223,6 +224,7 @@ var LinkFields = []LinkField{
 		access: optional(func(l *Link) *string { return &l.ClickParameter }), writes: never},
 	{Column: "stickiness", Name: "stickiness", access: access{value: func(l *Link) any { return int64(l.Stickiness) },
 		into: func(l *Link) any { return &l.Stickiness }}},
+	{Column: "forward_path", Name: "forwardPath", access: required(func(l *Link) *bool { return &l.ForwardPath })},
 	text("og_title", "ogTitle", 100, func(l *Link) *string { return &l.OGTitle }),
 	text("og_description", "ogDescription", 200, func(l *Link) *string { return &l.OGDescription }),
 	text("twitter_card", "twitterCardType", 0, func(l *Link) *string { return &l.TwitterCard }),

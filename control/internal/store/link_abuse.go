@@ -179,6 +179,15 @@ type LinkTargets struct {
 
 // TargetsAfter lists the addresses of at most limit links with higher numbers, in the order of the numbers.
 func (c Conn) TargetsAfter(ctx context.Context, num uint64, limit int) ([]LinkTargets, error) {
+	return c.targets(ctx, `num > ? ORDER BY num LIMIT ?`, num, limit)
+}
+
+// TargetsOf lists the addresses of links, at most as many as a statement has parameters, in the order of the numbers.
+func (c Conn) TargetsOf(ctx context.Context, nums []uint64) ([]LinkTargets, error) {
+	return c.targets(ctx, `num IN (`+In(len(nums))+`) ORDER BY num`, Args(nums)...)
+}
+
+func (c Conn) targets(ctx context.Context, which string, args ...any) ([]LinkTargets, error) {
 	list, err := All(ctx, c, func(row interface{ Scan(...any) error }) (t LinkTargets, err error) {
 		var texts [3]string
 		var suspended int64
@@ -190,7 +199,7 @@ func (c Conn) TargetsAfter(ctx context.Context, num uint64, limit int) ([]LinkTa
 		}
 		t.Suspended = suspended != 0
 		return t, err
-	}, `SELECT num, id, original_url, default_url, expired_url, suspended_at FROM urls WHERE num > ? ORDER BY num LIMIT ?`, num, limit)
+	}, `SELECT num, id, original_url, default_url, expired_url, suspended_at FROM urls WHERE `+which, args...)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}

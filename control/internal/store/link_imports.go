@@ -2,8 +2,11 @@ package store
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
+
+	"github.com/shortline/shortline/shared/link"
 )
 
 // Statuses of an import.
@@ -203,22 +206,38 @@ type TakenLink struct {
 	ExternalID string
 }
 
+// foldedLink is a TakenLink with the key that its domain compares; "" if the domain distinguishes cases.
+type foldedLink struct {
+	TakenLink
+	folded string
+}
+
 func scanTaken(row interface{ Scan(...any) error }) (l TakenLink, err error) {
 	return l, row.Scan(&l.ID, &l.Key, &l.Workspace, orZero(&l.ExternalID))
 }
 
-// LinksWithKeys reads the links that have the keys, by their keys.
+// LinksWithKeys reads the links that have the keys, by these. On a domain that does not distinguish cases, a link may have a key in
+// another case.
 func (c Conn) LinksWithKeys(ctx context.Context, keys []string) (map[string]TakenLink, error) {
 	found := map[string]TakenLink{}
 	for part := range slices.Chunk(keys, batch) {
-		list, err := All(ctx, c, scanTaken, `SELECT id, slug, coalesce(workspace_num, 0), external_id FROM urls WHERE slug IN (`+
-			In(len(part))+
-			`)`, Args(part)...)
+		spelled := make(map[string][]string, len(part)) // by folded key
+		for _, key := range part {
+			spelled[link.Fold(key)] = append(spelled[link.Fold(key)], key)
+		}
+		folded := slices.Collect(maps.Keys(spelled))
+		list, err := All(ctx, c, func(row interface{ Scan(...any) error }) (l foldedLink, err error) {
+			return l, row.Scan(&l.ID, &l.Key, &l.Workspace, orZero(&l.ExternalID), orZero(&l.folded))
+		}, `SELECT id, slug, coalesce(workspace_num, 0), external_id, folded FROM urls WHERE slug IN (`+In(len(part))+`) OR folded IN (`+
+			In(len(folded))+`)`, append(Args(part), Args(folded)...)...)
 		if err != nil {
 			return nil, err
 		}
 		for _, l := range list {
-			found[l.Key] = l
+			found[l.Key] = l.TakenLink
+			for _, key := range spelled[l.folded] {
+				found[key] = l.TakenLink
+			}
 		}
 	}
 	return found, nil

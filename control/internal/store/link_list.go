@@ -16,6 +16,7 @@ type LinkFilter struct {
 	Workspace     uint64
 	Search        string   // text in title, destination or slug, case-insensitive
 	Status        string   // state at the time Now, one of LinkStatuses
+	Health        string   // one of Healths
 	Tags          []string // names of tags, all of which the link has
 	Domains       []uint64 // numbers of domains, one of which the link is on; 0: the default domain
 	Bundle        string   // id of a bundle that contains the link
@@ -184,6 +185,9 @@ func (c Conn) conditions(ctx context.Context, f *LinkFilter) (list []condition, 
 	}
 	if f.Status != "" {
 		list = append(list, f.status())
+	}
+	if f.Health != "" {
+		list = append(list, f.healthy())
 	}
 	return list, true, nil
 }

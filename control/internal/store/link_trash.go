@@ -76,6 +76,9 @@ func (tx *Tx) trashLinks(ctx context.Context, userID string, at int64, list []Li
 	return nil
 }
 
+// linkTables are the tables whose rows of a link stay until it is deleted for good.
+var linkTables = append([]string{"link_history WHERE link_num", "annotations WHERE link_num"}, experimentTables...)
+
 // deleteRows removes links with their variants, rules and places in bundles.
 func (tx *Tx) deleteRows(ctx context.Context, ids []string) error {
 	return tx.Do(ctx, `DELETE FROM urls WHERE id IN (`+In(len(ids))+`)`, Args(ids)...)
@@ -84,7 +87,7 @@ func (tx *Tx) deleteRows(ctx context.Context, ids []string) error {
 // DeleteLinks removes links for good, with their variants, rules, history and experiments.
 func (tx *Tx) DeleteLinks(ctx context.Context, ids []string) error {
 	for part := range slices.Chunk(ids, batch) {
-		for _, t := range append([]string{"link_history WHERE link_num"}, experimentTables...) {
+		for _, t := range linkTables {
 			if _, err := tx.Exec(ctx, `DELETE FROM `+t+` IN (SELECT num FROM urls WHERE id IN (`+In(len(part))+`))`,
 				Args(part)...); err != nil {
 				return err
@@ -140,7 +143,7 @@ func (tx *Tx) DeleteTrashed(ctx context.Context, nums []uint64, forGood bool) er
 	for part := range slices.Chunk(nums, batch) {
 		tables := []string{"link_trash WHERE num"}
 		if forGood {
-			tables = append(append(tables, "link_history WHERE link_num"), experimentTables...)
+			tables = append(tables, linkTables...)
 		}
 		for _, t := range tables {
 			if _, err := tx.Exec(ctx, `DELETE FROM `+t+` IN (`+In(len(part))+`)`, Args(part)...); err != nil {
@@ -195,10 +198,17 @@ func (tx *Tx) RestoreLink(ctx context.Context, s *LinkState) (taken bool, err er
 	if tx.pg {
 		overriding = ` OVERRIDING SYSTEM VALUE` // num is GENERATED ALWAYS
 	}
-	columns := append([]string{"num", "click_count"}, columnsOf(insertedFields)...)
-	args := l.appendValues([]any{l.Num, l.ClickCount}, insertedFields)
+	folded, err := tx.foldedKeys(ctx, []*Link{l})
+	if err != nil {
+		return false, err
+	}
+	if folded[0] == lost {
+		return true, nil
+	}
+	columns := append([]string{"num", "click_count", "folded"}, columnsOf(insertedFields)...)
+	args := l.appendValues([]any{l.Num, l.ClickCount, null(folded[0])}, insertedFields)
 	err = tx.Row(ctx, `INSERT INTO urls (`+strings.Join(columns, ", ")+`)`+overriding+` VALUES (`+In(len(columns))+
-		`) ON CONFLICT (slug) DO NOTHING RETURNING num`, args...).Scan(&l.Num)
+		`) ON CONFLICT DO NOTHING RETURNING num`, args...).Scan(&l.Num)
 	if errors.Is(err, ErrNotFound) {
 		return true, nil
 	}

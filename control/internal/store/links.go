@@ -19,14 +19,21 @@ func (c Conn) LinkByID(ctx context.Context, id string) (Link, error) {
 	return scanLink(c.Row(ctx, `SELECT `+linkColumns+` FROM urls WHERE id = ?`, id))
 }
 
-// LinkBySlug reads one link of a domain, or returns ErrNotFound. The default domain is 0.
+// LinkBySlug reads one link of a domain, or returns ErrNotFound. The default domain is 0. If the domain does not distinguish cases, the
+// link may have the slug in another case.
 func (c Conn) LinkBySlug(ctx context.Context, domain uint64, slug string) (Link, error) {
-	return scanLink(c.Row(ctx, `SELECT `+linkColumns+` FROM urls WHERE slug = ?`, link.Key(domain, slug)))
+	key := link.Key(domain, slug)
+	return scanLink(c.Row(ctx, `SELECT `+linkColumns+` FROM urls WHERE slug = ? OR folded = ? ORDER BY slug = ? DESC LIMIT 1`, key, link.Fold(key), key))
 }
 
 // SlugSuspended reports whether a deleted link with the slug was suspended, so that no other link can have it.
-func (c Conn) SlugSuspended(ctx context.Context, domain uint64, slug string) (suspended bool, err error) {
-	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM suspended_slugs WHERE slug = ?)`, link.Key(domain, slug)).Scan(&suspended)
+func (c Conn) SlugSuspended(ctx context.Context, d *Domain, slug string) (suspended bool, err error) {
+	key := link.Key(d.Num, slug)
+	where, arg := `slug = ?`, key
+	if d.Slugs.Fold {
+		where, arg = `lower(slug) = ?`, link.Fold(key)
+	}
+	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM suspended_slugs WHERE `+where+`)`, arg).Scan(&suspended)
 	return suspended, err
 }
 
@@ -96,15 +103,22 @@ func (tx *Tx) LockExternalIDs(ctx context.Context, workspace uint64) error {
 // transactions cannot deadlock.
 func (tx *Tx) InsertLinks(ctx context.Context, links []*Link) error {
 	for part := range slices.Chunk(links, batch) {
-		args := make([]any, 0, len(insertedFields)*len(part))
+		args := make([]any, 0, (1+len(insertedFields))*len(part))
 		byKey := make(map[string]*Link, len(part))
-		for _, l := range part {
-			if key := l.Key(); byKey[key] == nil {
+		folded, err := tx.foldedKeys(ctx, part)
+		if err != nil {
+			return err
+		}
+		for i, l := range part {
+			if key := l.Key(); byKey[key] == nil && folded[i] != lost {
 				byKey[key] = l
-				args = l.appendValues(args, insertedFields)
+				args = append(l.appendValues(args, insertedFields), null(folded[i]))
 			}
 		}
-		err := tx.each(ctx, func(rows *sql.Rows) error {
+		if len(byKey) == 0 {
+			continue
+		}
+		err = tx.each(ctx, func(rows *sql.Rows) error {
 			var num uint64
 			var key string
 			err := rows.Scan(&num, &key)
@@ -113,8 +127,8 @@ func (tx *Tx) InsertLinks(ctx context.Context, links []*Link) error {
 				tx.created++
 			}
 			return err
-		}, `INSERT INTO urls (`+strings.Join(columnsOf(insertedFields), ", ")+`) VALUES `+
-			values(len(byKey), "("+In(len(insertedFields))+")")+` ON CONFLICT DO NOTHING RETURNING num, slug`, args...)
+		}, `INSERT INTO urls (`+strings.Join(columnsOf(insertedFields), ", ")+`, folded) VALUES `+
+			values(len(byKey), "("+In(1+len(insertedFields))+")")+` ON CONFLICT DO NOTHING RETURNING num, slug`, args...)
 		if err != nil {
 			return fmt.Errorf("insert links: %w", err)
 		}

@@ -10,6 +10,7 @@ var auditNamed = map[string]struct{ column, within string }{
 	"api_key": {"api_keys.name", "workspace_num = ?"}, "bundle": {"bundles.name", "workspace_num = ?"},
 	"domain": {"domains.hostname", "workspace_num = ?"},
 	"import": {"imports.name", "workspace_num = ?"}, "invitation": {"invitations.email", "workspace_num = ?"},
+	"segment":      {"segments.name", "workspace_num = ?"},
 	"tag":          {"tags.name", "workspace_num = ?"},
 	"utm_template": {"utm_templates.name", "workspace_num = ?"}, "view": {"saved_views.name", "workspace_num = ?"},
 	"webhook":   {"webhooks.name", "workspace_num = ?"},

@@ -74,6 +74,13 @@ type state struct {
 	// tickets are the sealed keys of session tickets.
 	tickets     []string
 	conversions *Conversions // nil before the control plane has told
+	base        *base        // nil before the control plane has told
+}
+
+// base is what edges know of links on the host of BASE_URL, and of previews.
+type base struct {
+	wire   *snapshot.Base
+	hidden map[uint64]bool
 }
 
 // Open returns a Table with the hosts in the folder's file. A file that is damaged at its end is read up to there. The error
@@ -92,8 +99,8 @@ func Open(cfg Config) (*Table, error) {
 	}
 	t.settled.Store(len(updates) > 0)
 	t.patient = time.Now().Add(patience)
-	if s := t.now.Load(); s.conversions == nil || !s.complete {
-		// An edge of an earlier release may have skipped conversions or withdrawn names and moved its cursor past them. The full
+	if s := t.now.Load(); s.conversions == nil || s.base == nil || !s.complete {
+		// An edge of an earlier release may have skipped conversions, the base or withdrawn names and moved its cursor past them. The full
 		// list, which the zero cursor requests, always has them.
 		s.cursor = snapshot.Cursor{}
 	}
@@ -121,7 +128,13 @@ func (t *Table) Close() error { return t.file.close() }
 func (s *state) after(u *snapshot.Hosts) *state {
 	next := &state{
 		cursor: u.Cursor, hosts: make(map[string]*Host, len(s.hosts)+len(u.Hosts)+len(u.Withdrawn)),
-		complete: s.complete, tickets: s.tickets, conversions: s.conversions,
+		complete: s.complete, tickets: s.tickets, conversions: s.conversions, base: s.base,
+	}
+	if u.Base != nil {
+		next.base = &base{wire: u.Base, hidden: map[uint64]bool{}}
+		for _, workspace := range u.Base.Hidden {
+			next.base.hidden[workspace] = true
+		}
 	}
 	if u.Conversions != nil {
 		next.conversions = newConversions(u.Conversions)
@@ -158,6 +171,9 @@ func (s *state) list() *snapshot.Hosts {
 	if s.conversions != nil {
 		u.Conversions = s.conversions.wire
 	}
+	if s.base != nil {
+		u.Base = s.base.wire
+	}
 	if s.complete {
 		u.Withdrawn = []snapshot.Withdrawn{}
 	}
@@ -172,6 +188,23 @@ func (s *state) list() *snapshot.Hosts {
 		}
 	}
 	return u
+}
+
+// Slugs returns which slugs a host has, which is that of BASE_URL if h is nil or one of the service's own.
+func (t *Table) Slugs(h *Host) (form snapshot.SlugForm) {
+	if h != nil && h.Domain != 0 {
+		return h.SlugForm
+	}
+	if b := t.now.Load().base; b != nil {
+		form = b.wire.SlugForm
+	}
+	return form
+}
+
+// HidesPreviews reports whether links of a workspace have no previews.
+func (t *Table) HidesPreviews(workspace uint64) bool {
+	b := t.now.Load().base
+	return b != nil && b.hidden[workspace]
 }
 
 // Len returns the number of hosts in service.

@@ -93,7 +93,7 @@ func TestTable_follows_and_keeps(t *testing.T) {
 	stop := testkit.Run(t, table.Run)
 	s.put(snapshot.Hosts{
 		Hosts: []snapshot.Host{host("one.example", 1), host("two.example", 2)}, Withdrawn: []snapshot.Withdrawn{},
-		Conversions: &snapshot.Conversions{},
+		Conversions: &snapshot.Conversions{}, Base: &snapshot.Base{},
 	})
 	testkit.Eventually(t, "the first list arrives", func() bool { return table.Len() == 2 })
 	s.put(snapshot.Hosts{Hosts: []snapshot.Host{host("three.example", 3)}, Gone: []string{"one.example"}})
@@ -191,7 +191,8 @@ func TestS3_withdrawn_names_survive(t *testing.T) {
 		known  bool
 	}{
 		// of an earlier release
-		{snapshot.Hosts{Full: true, Hosts: []snapshot.Host{host("a.example", 1)}, Conversions: &snapshot.Conversions{}},
+		{snapshot.Hosts{Full: true, Hosts: []snapshot.Host{host("a.example", 1)}, Conversions: &snapshot.Conversions{},
+			Base: &snapshot.Base{}},
 			"served - -", 1, false},
 		{snapshot.Hosts{Gone: []string{"a.example"}, Withdrawn: []snapshot.Withdrawn{{Name: "a.example", Suspended: true}}},
 			"suspended - -", 0, false},

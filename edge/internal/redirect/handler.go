@@ -12,8 +12,8 @@
 // Other packages hold the links (table), decide whether a client may try a password (lockout), ship clicks from the spool
 // (ship), forward the control plane's paths (proxy), and manage connections and their deadlines (listen).
 //
-// Some behaviour is not in the specification. A percent-encoded slug is not a slug, and a path with a slash after the slug
-// is another path; both get 404. A link whose destination is this host gets 508 and records no click.
+// Some behaviour is not in the specification. A path with a slash after the slug is another path and gets 404, unless the link
+// forwards paths. A link whose destination is this host gets 508 and records no click.
 package redirect
 
 import (
@@ -194,6 +194,8 @@ type work struct {
 	event     click.Event
 	receipts  []spool.Receipt // of clicks that must be on the disk before the answer is sent
 	location  []byte
+	deeper    []byte // the destination with a visitor's path
+	guess     guess
 	decoded   []byte // the visitor's UTM values, if they were escaped
 	clickID   []byte // for the destination; empty: none
 	parameter string // name of the parameter with clickID
@@ -227,7 +229,7 @@ func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 		if n := header.ContentLength(); n != -2 && !h.framed(ctx, maxIdleBody) {
 			return
 		}
-		if e, ok := h.lookup(t); ok && !h.misdirected(header.Host(), t) {
+		if e, ok := h.lookup(&t); ok && !h.misdirected(header.Host(), t) {
 			h.visit(ctx, &e, t)
 			return
 		}
@@ -273,6 +275,8 @@ func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 		return
 	}
 	if t.slug == nil || len(t.rest) > 0 {
+		h.splitExtended(&t)
+		h.verifyDeeper(ctx, &t)
 		for _, s := range suffixes {
 			if string(t.rest) == s.path && (!s.post || ctx.IsPost()) {
 				if h.framed(ctx, s.maxBody) && !h.refuseOverLimit(ctx) {
@@ -285,12 +289,17 @@ func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 	if !h.framed(ctx, maxIdleBody) {
 		return
 	}
-	if h.serveFixedPath(ctx, t.path) || h.refuseOverLimit(ctx) {
+	if h.serveFixedPath(ctx, t.path) {
+		return
+	}
+	w := h.pool.Get().(*work)
+	defer h.pool.Put(w)
+	if h.visitAnother(ctx, &t, &w.guess) || h.refuseOverLimit(ctx) {
 		return
 	}
 	if !ctx.IsGet() && !ctx.IsHead() {
 		if t.slug != nil && len(t.rest) == 0 {
-			if e, ok := h.lookup(t); ok && h.refuseBeforeStart(ctx, &e) {
+			if e, ok := h.lookup(&t); ok && h.refuseBeforeStart(ctx, &e) {
 				h.refuseMethod(ctx, "GET, HEAD")
 				return
 			}
@@ -379,6 +388,9 @@ func (h *Handler) redirect(w *work, e *table.Entry, t target) bool {
 	if h.leadsHome(d.Target, t) {
 		h.refuseLoop(w.context())
 		return false
+	}
+	if t.deep != 0 {
+		d.Target = w.deepen(d.Target, &t)
 	}
 	if !w.head {
 		if terms.Limit.Since != 0 && !h.take(w, e, &terms, t) {

@@ -9,7 +9,7 @@ import (
 
 // info answers GET /{slug}/info with the public properties of a link. The destination is not among them. Browsers get a page.
 func (h *Handler) info(ctx *fasthttp.RequestCtx, t target) {
-	e, ok := h.lookup(t)
+	e, ok := h.lookup(&t)
 	if !ok || !h.refuseBeforeStart(ctx, &e) {
 		h.missing(ctx, nil)
 		return

@@ -2,6 +2,7 @@ package redirect
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -55,7 +56,7 @@ input,select,textarea{margin-bottom:var(--space-4);border:1px solid var(--line-2
 :focus-visible{outline:2px solid var(--focus);outline-offset:2px}.bad{color:var(--bad)}[aria-invalid]{border-color:var(--bad)}a{color:var(--accent-text)}`)
 
 const layout = `{{define "top"}}<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">
+<html lang="{{.Language}}"{{if eq .Language "ar"}} dir="rtl"{{end}}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">
 <title>{{.Heading}} · {{.Brand.Name}}</title>{{block "tags" .}}{{end}}<style>{{.Style}}</style></head>
 <body><main><header>{{if .Brand.LogoURL}}<img src="{{.Brand.LogoURL}}" alt="">{{end}}<span>{{.Brand.Name}}</span></header>
 <h1>{{.Heading}}</h1>{{end}}{{define "end"}}</main></body></html>
@@ -92,7 +93,10 @@ type page struct {
 
 	URL, Image, Card string // values of the preview
 
+	Language string // "" means English
+
 	Report *reportForm
+	Looked *looked
 }
 
 // pages renders all HTML pages of the edge. html/template escapes every value for its context, except the style,
@@ -100,7 +104,7 @@ type page struct {
 type pages struct {
 	brand                 Brand
 	notice, form, preview *template.Template
-	report, open          *template.Template
+	report, look, open    *template.Template
 	policy                []byte // the content security policy of all pages except the forms
 	formPolicy            []byte
 	reportPolicy          []byte
@@ -123,7 +127,7 @@ func newPages(b Brand) (*pages, error) {
 	}
 	return &pages{
 		brand: b, notice: parse(noticeText), form: parse(formText), preview: parse(previewText), report: parse(reportText),
-		open:   parse(openText),
+		look: parse(lookText), open: parse(openText),
 		policy: []byte(policy + "; form-action 'none'"),
 		// Browsers also apply form-action to redirects after a form. A correct password redirects to any host, so the
 		// policy of the form cannot be limited to this host.
@@ -133,7 +137,7 @@ func newPages(b Brand) (*pages, error) {
 }
 
 func (p *pages) render(t *template.Template, v page) []byte {
-	v.Brand, v.Style = p.brand, template.CSS(style)
+	v.Brand, v.Style, v.Language = p.brand, template.CSS(style), cmp.Or(v.Language, "en")
 	var b bytes.Buffer
 	if err := t.Execute(&b, v); err != nil {
 		panic("BUG: cannot render a page: " + err.Error())
@@ -141,12 +145,12 @@ func (p *pages) render(t *template.Template, v page) []byte {
 	return b.Bytes()
 }
 
-// formPage renders the password form. The form's action keeps the visitor's query for the destination.
-func (p *pages) formPage(slug, query, title string, wrong bool) []byte {
+// formPage renders the password form at a path without its first slash. The form's action keeps path and query for the destination.
+func (p *pages) formPage(path, query, title string, wrong bool) []byte {
 	if title == "" {
 		title = "Password required"
 	}
-	action := "/" + slug + "/verify"
+	action := "/" + path + "/verify"
 	if query != "" {
 		action += "?" + query
 	}

@@ -2,6 +2,8 @@ package redirect
 
 import (
 	"bytes"
+	"net/url"
+	"unicode/utf8"
 
 	"github.com/shortline/shortline/edge/internal/hosts"
 )
@@ -15,11 +17,14 @@ var slugByte = func() (set [256]bool) {
 	return
 }()
 
-// Limits of a slug's length in bytes.
+// Limits of a slug's length in bytes. Hosts may have shorter slugs than others.
 const (
-	minSlug = 3
+	minSlug = 1
 	maxSlug = 50
 )
+
+// conversionSlug is what would be the slug in conversionPath. No link can have it.
+const conversionSlug = 'c'
 
 // target is a request target split into its parts. The parts alias the request.
 type target struct {
@@ -27,6 +32,11 @@ type target struct {
 	slug  []byte // the first segment, or nil if it cannot be a slug
 	rest  []byte // the path after the slug: empty, or "/" and more
 	query []byte // without its question mark
+
+	deep     int  // where the part of path begins that the link's destination gets; 0: none
+	deepSlug bool // slug has a slash
+	extended bool // the path begins with the extended slug of a link
+	preview  bool // "+" follows the slug: the visitor asks where the link leads
 
 	site *hosts.Host // custom domain that the visitor asked; nil: the default one
 	own  bool        // the visitor asked one of the service's own names that the table of hosts has
@@ -41,6 +51,24 @@ func (t *target) take(host *hosts.Host) {
 	default:
 		t.own = true
 	}
+}
+
+// deeper returns the path behind the slug that the link's destination gets.
+func (t *target) deeper() []byte {
+	if t.deep == 0 {
+		return nil
+	}
+	return t.path[t.deep:]
+}
+
+// public returns the slug as addresses have it.
+func (t *target) public() string {
+	for _, c := range t.slug {
+		if c >= utf8.RuneSelf {
+			return (&url.URL{Path: string(t.slug)}).EscapedPath()
+		}
+	}
+	return string(t.slug)
 }
 
 // split splits a raw request target. It decodes nothing: slugs never need escapes, so a percent-encoded slug is not a
@@ -64,7 +92,7 @@ func split(uri []byte) (t target) {
 			t.query = t.query[:n]
 		}
 	}
-	if n := i - 1; n >= minSlug && n <= maxSlug && (i == end || uri[i] == '/') {
+	if n := i - 1; n >= minSlug && n <= maxSlug && (i == end || uri[i] == '/') && !(n == 1 && uri[1] == conversionSlug) {
 		t.slug, t.rest = uri[1:i], uri[i:end]
 	}
 	return t

@@ -59,7 +59,7 @@ var fieldTexts = map[string]string{
 
 // report answers /{slug}/report: a form on GET, and a report of the link on POST.
 func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
-	e, ok := h.lookup(t)
+	e, ok := h.lookup(&t)
 	if !ok || h.deps.Reports == nil || !h.refuseBeforeStart(ctx, &e) {
 		h.missing(ctx, nil)
 		return
@@ -126,7 +126,7 @@ func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record, t target)
 	default:
 		h.tally.add(ctx.ConnID(), cReports)
 		if fromForm {
-			seeOther(ctx, []byte("/"+string(t.slug)+"/report?"+sentMark))
+			seeOther(ctx, []byte("/"+t.public()+"/report?"+sentMark))
 			return
 		}
 		h.json(ctx, map[string]bool{"success": true})

@@ -168,7 +168,7 @@ func TestMissing_is_counted_for_slugs_only(t *testing.T) {
 		w.ask(method, path, "")
 	}
 	b := table.Batch()
-	if b == nil || len(b.Slugs) != 1 || b.Slugs[0].Slug != "nope" || b.Slugs[0].Count != 2 {
+	if b == nil || len(b.Slugs) != 1 || b.Slugs[0].Slug != "nope" || b.Slugs[0].Count != 4 {
 		t.Errorf("%+v", b)
 	}
 }

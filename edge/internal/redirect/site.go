@@ -8,16 +8,34 @@ import (
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/valyala/fasthttp"
 )
 
-// lookup finds the link that a request asks for.
-func (h *Handler) lookup(t target) (table.Entry, bool) {
-	if t.site == nil {
-		return h.deps.Table.Lookup(t.slug)
+// lookup finds the link that a request asks for. If the host finds slugs in any case, t gets the link's own spelling.
+func (h *Handler) lookup(t *target) (e table.Entry, ok bool) {
+	var buf [link.MaxKey]byte
+	key := t.slug
+	if t.site != nil {
+		key = link.AppendKey(buf[:0], t.site.Domain, t.slug)
+	} else if t.deepSlug {
+		key = link.AppendKey(buf[:0], 0, t.slug)
 	}
-	var key [link.MaxKey]byte
-	return h.deps.Table.Lookup(link.AppendKey(key[:0], t.site.Domain, t.slug))
+	if e, ok = h.deps.Table.Lookup(key); ok || !h.slugs(t).Fold {
+		return e, ok
+	}
+	if e, ok = h.deps.Table.LookupFolded(key); ok {
+		t.slug = slugOf(&e, len(t.slug))
+	}
+	return e, ok
+}
+
+// slugs returns which slugs the host of a request has.
+func (h *Handler) slugs(t *target) snapshot.SlugForm {
+	if h.deps.Hosts == nil {
+		return snapshot.SlugForm{}
+	}
+	return h.deps.Hosts.Slugs(t.site)
 }
 
 // leadsHome reports whether a URL leads to the host that the visitor asked, or to that of BASE_URL. A redirect there would
@@ -112,10 +130,10 @@ func (h *Handler) countMissing(t target) {
 // addressOf returns the public address of a link.
 func (h *Handler) addressOf(t target) string {
 	if t.site == nil {
-		return h.base + "/" + string(t.slug)
+		return h.base + "/" + t.public()
 	}
 	if h.cfg.TLS && t.site.Certificate != nil {
-		return "https://" + t.site.Name + h.securePort + "/" + string(t.slug)
+		return "https://" + t.site.Name + h.securePort + "/" + t.public()
 	}
-	return h.scheme + "://" + t.site.Name + "/" + string(t.slug)
+	return h.scheme + "://" + t.site.Name + "/" + t.public()
 }

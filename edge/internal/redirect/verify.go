@@ -28,7 +28,7 @@ func (h *Handler) form(ctx *fasthttp.RequestCtx, r *link.Record, t target) {
 	own, wrong := withoutMark(view(t.query))
 	h.tally.add(ctx.ConnID(), cForms)
 	p := h.pagesOf(t)
-	h.page(ctx, p.formPage(string(t.slug), own, r.Title, wrong), p.formPolicy)
+	h.page(ctx, p.formPage(t.public()+string(t.deeper()), own, r.Title, wrong), p.formPolicy)
 }
 
 // withoutMark removes wrongBefore from a query.
@@ -49,7 +49,7 @@ func withoutMark(query string) (own string, marked bool) {
 
 // verify answers POST /{slug}/verify. It checks the password and, if it is correct, answers with the destination.
 func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
-	e, ok := h.lookup(t)
+	e, ok := h.lookup(&t)
 	if !ok || !h.refuseBeforeStart(ctx, &e) {
 		h.missing(ctx, nil)
 		return
@@ -144,7 +144,7 @@ func (h *Handler) wrong(ctx *fasthttp.RequestCtx, t target, fromForm bool) {
 		h.refuseWith(ctx, fasthttp.StatusUnauthorized, "The password is wrong.")
 		return
 	}
-	back := "/" + string(t.slug) + "?" + wrongBefore
+	back := "/" + t.public() + string(t.deeper()) + "?" + wrongBefore
 	if own, _ := withoutMark(view(t.query)); own != "" {
 		back += "&" + own
 	}
@@ -163,6 +163,9 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 	if h.leadsHome(d.Target, t) {
 		h.refuseLoop(ctx)
 		return
+	}
+	if t.deep != 0 {
+		d.Target = w.deepen(d.Target, &t)
 	}
 	terms := e.Terms()
 	if terms.Track && h.awaitsKeys(w) {

@@ -121,7 +121,10 @@ func (v *visits) find(t *target) (e table.Entry, outcome uint32) {
 		}
 		t.take(host)
 	}
-	e, ok := h.lookup(*t)
+	e, ok := h.lookup(t)
+	if !ok {
+		e, ok = h.lookupShorter(t, t.slug)
+	}
 	switch {
 	case h.misdirected(w.host, *t):
 		return e, tPage

@@ -38,6 +38,7 @@ func TestEntry_cost(t *testing.T) {
 		"maxClicks up to 127":    {func(r *link.Record) { r.Limit = link.Limit{Since: instant, Clicks: 127} }, 8},
 		"maxClicks up to 16,383": {func(r *link.Record) { r.Limit = link.Limit{Since: instant, Clicks: 16383} }, 9},
 		"expiredUrl of 30 bytes": {func(r *link.Record) { r.ExpiredURL = strings.Repeat("x", 30) }, 30 + 7},
+		"forwardPath":            {func(r *link.Record) { r.Forward = true }, 2},
 		"smartRouting":           {func(r *link.Record) { r.SmartRouting = true }, 17},
 		"startsAt and expiresAt": {func(r *link.Record) { r.StartsAt, r.ExpiresAt = instant, instant }, 13},
 	} {

@@ -47,6 +47,7 @@ const (
 	termCookie
 	termHash
 	termParameter // the record has a name for the parameter of click ids
+	termForward
 	knownTerms    = 1<<iota - 1
 	numberedTerms = termTrack - 1
 )
@@ -60,12 +61,14 @@ type Terms struct {
 	Track               bool // visitors take the id of their click along
 	OwnParameter        bool // the record has a ClickParameter; it is not the default
 	Stickiness          link.Stickiness
+	Forward             bool // the destination gets the path behind the slug
 }
 
 func termsOf(r *link.Record) Terms {
 	return Terms{
 		ExpiresAt: r.ExpiresAt, StartsAt: r.StartsAt, Code: r.Code, Limit: r.Limit,
 		Track: r.TrackConversions, OwnParameter: r.TrackConversions && r.ClickParameter != "", Stickiness: r.Stickiness,
+		Forward: r.Forward,
 	}
 }
 
@@ -85,6 +88,7 @@ func appendTerms(b []byte, t *Terms) []byte {
 	set(termParameter, t.OwnParameter)
 	set(termCookie, t.Stickiness == link.StickyCookie)
 	set(termHash, t.Stickiness == link.StickyHash)
+	set(termForward, t.Forward)
 	b = binary.AppendUvarint(b, mask)
 	for _, n := range [...]uint64{uint64(t.ExpiresAt), uint64(t.StartsAt), uint64(t.Code)} {
 		if n != 0 {
@@ -118,7 +122,7 @@ func readTerms(b []byte) (t Terms, rest []byte) {
 		t.Limit.Since = int64(next())
 		t.Limit.Clicks = next()
 	}
-	t.Track, t.OwnParameter = mask&termTrack != 0, mask&termParameter != 0
+	t.Track, t.OwnParameter, t.Forward = mask&termTrack != 0, mask&termParameter != 0, mask&termForward != 0
 	switch {
 	case mask&termCookie != 0:
 		t.Stickiness = link.StickyCookie
@@ -212,7 +216,7 @@ func appendRest(b []byte, r *link.Record, terms *Terms) []byte {
 	rest.Key, rest.Destination = restSlug, ""
 	rest.Num, rest.Owner, rest.Revision, rest.CreatedAt = 0, 0, 0, 0
 	rest.ExpiresAt, rest.StartsAt, rest.Code, rest.Limit = 0, 0, 0, link.Limit{}
-	rest.TrackConversions, rest.Stickiness = false, link.NotSticky
+	rest.TrackConversions, rest.Stickiness, rest.Forward = false, link.NotSticky, false
 	if !terms.OwnParameter {
 		rest.ClickParameter = "" // no use without tracking
 	}
@@ -378,7 +382,7 @@ func (e *Entry) record() (r link.Record, err error) {
 	r.Key, r.Destination = both[:len(e.slug)], both[len(e.slug):]
 	r.Num, r.Owner, r.Revision = e.num, e.owner, e.revision
 	r.CreatedAt, r.ExpiresAt, r.StartsAt, r.Code, r.Limit = e.CreatedAt(), terms.ExpiresAt, terms.StartsAt, terms.Code, terms.Limit
-	r.TrackConversions, r.Stickiness = terms.Track, terms.Stickiness
+	r.TrackConversions, r.Stickiness, r.Forward = terms.Track, terms.Stickiness, terms.Forward
 	r.Inactive, r.SmartRouting, r.ABTesting = e.Inactive(), e.SmartRouting(), e.ABTesting()
 	return r, nil
 }

@@ -31,7 +31,7 @@ import (
 // process's random seed and on the position of each link, and a reader could not check it.
 const (
 	imageMagic   = "SLNKARNA"
-	imageFormat  = 4
+	imageFormat  = 5
 	imageHead    = 12
 	imageSection = 8
 	imageTail    = 4 + 8 + 8 + 8 + 32 + sha256.Size + 4

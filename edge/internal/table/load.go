@@ -2,7 +2,6 @@ package table
 
 import (
 	"errors"
-	"hash/maphash"
 	"runtime"
 	"sync"
 
@@ -118,8 +117,8 @@ func (t *Table) replace(base *store, hash snapshot.StateHash, cur snapshot.Curso
 }
 
 // lookup finds a link in one version by its slug.
-func (v *version) lookup(seed maphash.Seed, slug string) (Entry, bool) {
-	b := v.find(maphash.String(seed, slug), []byte(slug))
+func (v *version) lookup(seed seed, slug string) (Entry, bool) {
+	b := v.find(seed.hash([]byte(slug)), []byte(slug))
 	if b == nil {
 		return Entry{}, false
 	}

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"hash/maphash"
 	"unsafe"
 )
 
@@ -13,7 +12,7 @@ import (
 
 // Foresee prefetches the index slot of a slug. It returns the argument for Approach.
 func (t *Table) Foresee(slug []byte) (hash uint64) {
-	hash = maphash.Bytes(t.seed, slug)
+	hash = t.seed.hash(slug)
 	if index := t.now.Load().base.index; len(index) > 0 {
 		prefetch(unsafe.Pointer(&index[slot(hash, len(index))]))
 	}

@@ -3,7 +3,6 @@ package table
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/maphash"
 	"runtime"
 	"unsafe"
 )
@@ -108,7 +107,7 @@ func newChunk(size int) []byte {
 }
 
 // store builds the index. The arena cannot be used afterwards. A duplicate slug is an error.
-func (a *arena) store(seed maphash.Seed) (*store, error) {
+func (a *arena) store(seed seed) (*store, error) {
 	if last := len(a.chunks) - 1; last >= 0 && len(a.chunks[last]) < cap(a.chunks[last]) {
 		trimmed := newChunk(len(a.chunks[last]))
 		a.chunks[last] = append(trimmed, a.chunks[last]...)
@@ -127,13 +126,13 @@ func (a *arena) store(seed maphash.Seed) (*store, error) {
 // does in parallel, and then fills them.
 type indexing struct {
 	store *store
-	seed  maphash.Seed
+	seed  seed
 	batch [64]struct{ hash, position uint64 }
 	n     int
 }
 
 // newIndexing returns an indexing for at most the given number of links.
-func newIndexing(seed maphash.Seed, chunks [][]byte, links int) *indexing {
+func newIndexing(seed seed, chunks [][]byte, links int) *indexing {
 	x := &indexing{store: &store{chunks: chunks, count: links}, seed: seed}
 	if links > 0 {
 		x.store.index = make([]uint64, links*loadDen/loadNum+1)
@@ -147,7 +146,7 @@ func (x *indexing) addChunk(number int) error {
 	chunk := x.store.chunks[number]
 	for at := 0; at < len(chunk); {
 		b := chunk[at:]
-		x.batch[x.n].hash, x.batch[x.n].position = maphash.Bytes(x.seed, slugOf(b)), uint64(number)<<chunkBits|uint64(at)
+		x.batch[x.n].hash, x.batch[x.n].position = x.seed.hash(slugOf(b)), uint64(number)<<chunkBits|uint64(at)
 		if x.n++; x.n == len(x.batch) {
 			if err := x.end(); err != nil {
 				return err

@@ -28,7 +28,6 @@ package table
 
 import (
 	"cmp"
-	"hash/maphash"
 	"math/bits"
 	"runtime"
 	"strings"
@@ -56,7 +55,7 @@ type Config struct {
 // Table is a set of links. It is safe for concurrent use. Readers never wait; writers wait for each other.
 type Table struct {
 	zone *time.Location
-	seed maphash.Seed
+	seed seed
 	now  atomic.Pointer[version]
 
 	// The two cache levels of compiled links. A missing link is compiled again.
@@ -91,7 +90,7 @@ func New(cfg Config) (*Table, error) {
 		return nil, err
 	}
 	t := &Table{
-		zone: cfg.Zone, seed: maphash.MakeSeed(), plans: plans, templates: decision.NewTemplates(rule.Options{Zone: cfg.Zone},
+		zone: cfg.Zone, seed: newSeed(), plans: plans, templates: decision.NewTemplates(rule.Options{Zone: cfg.Zone},
 			maxTemplates),
 		aside: map[string]aside{},
 	}
@@ -110,7 +109,7 @@ func (t *Table) Close() { t.plans.Close() }
 // Lookup finds a link by its exact slug. It does not keep slug.
 func (t *Table) Lookup(slug []byte) (Entry, bool) {
 	v := t.now.Load()
-	b := v.find(maphash.Bytes(t.seed, slug), slug)
+	b := v.find(t.seed.hash(slug), slug)
 	if b == nil {
 		return Entry{}, false
 	}
@@ -206,12 +205,12 @@ func (t *Table) Records(begin func(snapshot.Cursor) error, fn func(*link.Record)
 }
 
 // survivors calls fn for every link and tombstone of the layers that no newer layer hides. layers[0] is the newest.
-func survivors(layers []*store, seed maphash.Seed, fn func(b []byte) error) error {
+func survivors(layers []*store, seed seed, fn func(b []byte) error) error {
 	for i, s := range layers {
 		newer := layers[:i]
 		err := s.each(func(b []byte) error {
 			slug := slugOf(b)
-			hash := maphash.Bytes(seed, slug)
+			hash := seed.hash(slug)
 			for _, n := range newer {
 				if n.find(hash, slug) != nil {
 					return nil
@@ -227,7 +226,7 @@ func survivors(layers []*store, seed maphash.Seed, fn func(b []byte) error) erro
 }
 
 // merge merges several stores into one. layers[0] is the newest.
-func merge(layers []*store, seed maphash.Seed, keepTombstones bool) *store {
+func merge(layers []*store, seed seed, keepTombstones bool) *store {
 	var a arena
 	_ = survivors(layers, seed, func(b []byte) error { // fn returns no errors
 		if keepTombstones || !isTombstone(b) {

@@ -32,7 +32,7 @@ func everything() link.Record {
 		Default: "https://example.com/other", Inactive: true, StartsAt: 5, ExpiresAt: 1893456000123, CreatedAt: 1700000000000,
 		Title: "title", PasswordHash: "$2a$10$x", UTM: link.UTM{Source: "s", SourcePlatform: "p"},
 		Code: 308, Limit: link.Limit{Since: 1700000000001, Clicks: 1 << 40}, ExpiredURL: "https://example.com/over",
-		TrackConversions: true, ClickParameter: "click", Stickiness: link.StickyHash,
+		TrackConversions: true, ClickParameter: "click", Stickiness: link.StickyHash, Forward: true,
 		SmartRouting: true, ABTesting: true,
 		Rules:    []link.Rule{{ID: link.ID{1}, Name: "one", Target: "https://one.example", Conditions: []byte(onlyUTM)}},
 		Variants: []link.Variant{{ID: link.ID{5}, Target: "https://a.example", Weight: 100}},
@@ -105,7 +105,7 @@ func TestLookup_every_field_comes_back(t *testing.T) {
 	if e.Plain() || !e.Inactive() || !e.HasPassword() || !e.SmartRouting() || !e.ABTesting() || !e.HasPreview() || !e.HasUTM() ||
 		e.Num() != want.Num || e.Owner() != 300 || e.Revision() != 77 ||
 		e.Terms() != (table.Terms{ExpiresAt: want.ExpiresAt, StartsAt: 5, Code: 308, Limit: want.Limit, Track: true, OwnParameter: true,
-			Stickiness: link.StickyHash}) ||
+			Stickiness: link.StickyHash, Forward: true}) ||
 		e.CreatedAt() != want.CreatedAt || e.Destination() != want.Destination || e.Slug() != want.Key {
 		t.Errorf("accessors differ: %+v", e)
 	}

@@ -165,6 +165,10 @@ test('many links, pages, a transfer', async () => {
     404,
     anonymous.invitations.accept({ token: 'unknown', name: 'Cleo', password: 'battery staple horse' }),
   );
+  const archive = await admin.archives.exportWorkspace(team.id);
+  assert.equal(archive.type, 'application/zip');
+  const report = await admin.archives.importWorkspace(team.id, archive, { dryRun: true });
+  assert.deepEqual([report.dryRun, report.problemCount], [true, 0]);
   await admin.workspaces.delete(team.id, { deleteLinks: true });
 });
 

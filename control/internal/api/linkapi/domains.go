@@ -8,6 +8,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/domains"
 	"github.com/shortline/shortline/control/internal/manage/domains/dnscheck"
 	"github.com/shortline/shortline/control/internal/manage/domains/hostname"
+	"github.com/shortline/shortline/control/internal/manage/slugs"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/each"
@@ -30,6 +31,9 @@ type Domain struct {
 	BrandName     *string        `json:"brandName" doc:"The name on pages for visitors, such as the one that asks for a password. Without it, the pages show the brand of the service."`
 	BrandLogoURL  *string        `json:"brandLogoUrl" doc:"The picture beside the name."`
 	AppLinks      AppLinks       `json:"appLinks"`
+	CaseSensitive bool           `json:"caseSensitive" doc:"Whether slugs that differ in case only are different links. If not, a slug is found in any case."`
+	Slugs         string         `json:"slugs" values:"slugForm"`
+	MinSlugLength int            `json:"minSlugLength" doc:"Characters that a slug has at least."`
 	IsDefault     bool           `json:"isDefault" doc:"Whether new links of the workspace get this domain if they name none."`
 	URLCount      int            `json:"urlCount" doc:"Number of links, at most 10,000."`
 	CheckedAt     *kit.Time      `json:"checkedAt" doc:"When the records were last looked for."`
@@ -74,14 +78,17 @@ type DomainRecord struct {
 
 // DomainFields are the fields of a domain that can be changed.
 type DomainFields struct {
-	RootURL     kit.Opt[string]         `json:"rootUrl,omitempty" doc:"null or an empty string removes it."`
-	NotFoundURL kit.Opt[string]         `json:"notFoundUrl,omitempty" doc:"null or an empty string removes it."`
-	ExpiredURL  kit.Opt[string]         `json:"expiredUrl,omitempty" doc:"null or an empty string removes it."`
-	HSTS        kit.Opt[int64]          `json:"hsts,omitempty" doc:"Seconds, at most two years."`
-	BrandName   kit.Opt[string]         `json:"brandName,omitempty" doc:"At most 60 characters. null or an empty string removes it." example:"Acme"`
-	BrandLogo   kit.Opt[string]         `json:"brandLogoUrl,omitempty" doc:"An https URL. Browsers of visitors load the picture from there. null or an empty string removes it."`
-	AppLinks    kit.Opt[AppLinksFields] `json:"appLinks,omitempty" doc:"Files that let apps open the links of the domain. null removes both."`
-	IsDefault   kit.Opt[bool]           `json:"isDefault,omitempty" doc:"true takes the mark from the workspace's other domains."`
+	RootURL       kit.Opt[string]         `json:"rootUrl,omitempty" doc:"null or an empty string removes it."`
+	NotFoundURL   kit.Opt[string]         `json:"notFoundUrl,omitempty" doc:"null or an empty string removes it."`
+	ExpiredURL    kit.Opt[string]         `json:"expiredUrl,omitempty" doc:"null or an empty string removes it."`
+	HSTS          kit.Opt[int64]          `json:"hsts,omitempty" doc:"Seconds, at most two years."`
+	BrandName     kit.Opt[string]         `json:"brandName,omitempty" doc:"At most 60 characters. null or an empty string removes it." example:"Acme"`
+	BrandLogo     kit.Opt[string]         `json:"brandLogoUrl,omitempty" doc:"An https URL. Browsers of visitors load the picture from there. null or an empty string removes it."`
+	AppLinks      kit.Opt[AppLinksFields] `json:"appLinks,omitempty" doc:"Files that let apps open the links of the domain. null removes both."`
+	CaseSensitive kit.Opt[bool]           `json:"caseSensitive,omitempty" doc:"true if left out. false is a conflict while slugs differ in case only; the message names them."`
+	Slugs         kit.Opt[string]         `json:"slugs,omitempty" values:"slugForm" doc:"basic if left out: letters, digits, hyphens and underscores. extended: also dots, slashes and letters of all scripts."`
+	MinSlugLength kit.Opt[int64]          `json:"minSlugLength,omitempty" doc:"1 to 3; 3 if left out." example:"1"`
+	IsDefault     kit.Opt[bool]           `json:"isDefault,omitempty" doc:"true takes the mark from the workspace's other domains."`
 }
 
 func (f *DomainFields) input() domains.Input {
@@ -90,6 +97,7 @@ func (f *DomainFields) input() domains.Input {
 		RootURL: kit.Given(f.RootURL, ""), NotFoundURL: kit.Given(f.NotFoundURL, ""), ExpiredURL: kit.Given(f.ExpiredURL, ""),
 		HSTS: kit.Given(f.HSTS, 0), Default: kit.Given(f.IsDefault, false),
 		BrandName: kit.Given(f.BrandName, ""), BrandLogo: kit.Given(f.BrandLogo, ""), AppleApp: apple, AssetLinks: android,
+		CaseSensitive: kit.Given(f.CaseSensitive, true), Slugs: kit.Given(f.Slugs, ""), MinSlug: kit.Given(f.MinSlugLength, 0),
 	}
 }
 
@@ -129,6 +137,7 @@ func (s *server) domainsOf(ctx context.Context, list []store.Domain) ([]Domain, 
 			SuspendReason: kit.Text(d.Suspended), Records: s.records(d),
 			RootURL: kit.Text(d.RootURL), NotFoundURL: kit.Text(d.NotFoundURL), ExpiredURL: kit.Text(d.ExpiredURL), HSTS: d.HSTS,
 			BrandName: kit.Text(d.BrandName), BrandLogoURL: kit.Text(d.BrandLogo), AppLinks: appLinksOf(d), IsDefault: d.Default,
+			CaseSensitive: !d.Slugs.Fold, Slugs: slugs.Form(d.Slugs), MinSlugLength: slugs.Least(d.Slugs),
 			URLCount: min(n, maxURLCount), CheckedAt: kit.Instant(d.CheckedAt), CreatedAt: kit.Time(d.CreatedAt),
 			UpdatedAt: kit.Time(d.UpdatedAt),
 		}
@@ -170,7 +179,8 @@ func (s *server) answerDomain(ctx context.Context, d store.Domain, err error) (*
 }
 
 var domainResource = kit.Resource{
-	Tag: "Domains", About: "Host names under which a workspace has links of its own.",
+	Values: map[string][]any{"slugForm": kit.Enum(slugs.Basic, slugs.Extended)},
+	Tag:    "Domains", About: "Host names under which a workspace has links of its own.",
 	Read: kit.Needs(auth.Viewer, auth.LinksRead|auth.DomainsScope), Change: kit.Needs(auth.WorkspaceAdmin, auth.DomainsScope),
 }
 

@@ -22,6 +22,7 @@ const urlPage = 10
 type URLFilter struct {
 	Search      string   `query:"search" doc:"Text in title, destination or slug, case-insensitive."`
 	Status      string   `query:"status" values:"anyLinkStatus" doc:"A list can also have DELETED, the trash, with search only."`
+	Health      string   `query:"health" values:"health" doc:"Health of the destinations: the worst of all addresses to which a URL leads."`
 	Tag         []string `query:"tag,explode" doc:"Name of a tag, case-insensitive. If repeated, a URL must have all of the tags."`
 	Domain      string   `query:"domain" doc:"Host name of the short URLs. The host of the service selects URLs without a custom domain."`
 	BundleID    string   `query:"bundleId" doc:"A bundle that contains the URLs."`
@@ -30,7 +31,7 @@ type URLFilter struct {
 }
 
 func (f *URLFilter) query() links.Query {
-	return links.Query{Search: f.Search, Status: f.Status, Tags: f.Tag, Domain: f.Domain, BundleID: f.BundleID, CreatedBy: f.CreatedBy,
+	return links.Query{Search: f.Search, Status: f.Status, Health: f.Health, Tags: f.Tag, Domain: f.Domain, BundleID: f.BundleID, CreatedBy: f.CreatedBy,
 		UTMCampaign: f.UTMCampaign}
 }
 

@@ -21,6 +21,7 @@ type upsertItem struct {
 	CustomSlug  kit.Opt[string]       `json:"customSlug,omitempty" doc:"Names the link if externalId does not. The slug of a link cannot be changed."`
 	Domain      kit.Opt[string]       `json:"domain,omitempty" doc:"The domain of customSlug; if left out, the workspace's default domain. null or an empty string stands for the default domain of the service. The domain of a link cannot be changed." example:"go.acme.com"`
 	IfMatch     kit.Opt[string]       `json:"ifMatch,omitempty" doc:"The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is refused with 412."`
+	IfNoneMatch kit.Opt[string]       `json:"ifNoneMatch,omitempty" doc:"*: only create the link. If it exists, the item is refused with 409."`
 	StartsAt    kit.Opt[kit.TimeText] `json:"startsAt,omitempty" doc:"When the link starts to work. Before that, visitors get 404."`
 	ExpiresAt   kit.Opt[kit.TimeText] `json:"expiresAt,omitempty" doc:"When the link stops working."`
 	// The next three fields move a link from another service.
@@ -68,6 +69,13 @@ func (s *server) item(in *upsertItem) links.Item {
 			out.Problems.Add("ifMatch", "%s", err)
 			out.IfMatch = nil
 		}
+	}
+	switch in.IfNoneMatch.Value {
+	case "":
+	case "*":
+		out.OnlyNew = true
+	default:
+		out.Problems.Add("ifNoneMatch", "must be *")
 	}
 	if s.Routing != nil {
 		parts := DraftParts{Rules: in.Rules, Variants: in.Variants}

@@ -19,6 +19,12 @@ type URL struct {
 	Status            string       `json:"status" values:"anyLinkStatus" doc:"EXPIRED once expiresAt has passed, SCHEDULED before startsAt, EXHAUSTED after maxClicks clicks, DELETED in the trash."`
 	SuspendedReason   *string      `json:"suspendedReason" doc:"Why an administrator or a check suspended the link."`
 	SuspendedWording  *kit.Wording `json:"suspendedWording,omitempty" doc:"The code of suspendedReason if it is a sentence of the service, with what belongs in it."`
+	Health            string       `json:"health" values:"health" doc:"Whether the destination works, of several the worst: ok, redirected (it has moved for good), broken (several checks in a row failed) or unknown (also before the first check)."`
+	HealthReason      *string      `json:"healthReason" values:"healthReason" doc:"Why the health is not ok."`
+	HealthURL         *string      `json:"healthUrl" doc:"The destination with this health; null before the first check."`
+	HealthSince       *kit.Time    `json:"healthSince" doc:"Since when the link has this health."`
+	HealthCheckedAt   *kit.Time    `json:"healthCheckedAt" doc:"When the destination was asked last."`
+	HealthStatusCode  *int64       `json:"healthStatusCode" doc:"HTTP status of the last answer; null if there was none."`
 	ClickCount        int64        `json:"clickCount" doc:"Clicks by people; bots are not counted."`
 	HasPassword       bool         `json:"hasPassword"`
 	StartsAt          *kit.Time    `json:"startsAt"`
@@ -28,6 +34,7 @@ type URL struct {
 	RedirectCode      int64        `json:"redirectCode" values:"redirectCode"`
 	TrackConversions  bool         `json:"trackConversions" doc:"Whether the id of the click is added to the destination."`
 	Stickiness        string       `json:"stickiness" values:"stickiness" doc:"Whether a visitor keeps the variant of an A/B test."`
+	ForwardPath       bool         `json:"forwardPath" doc:"Whether /slug/a/b leads to the destination with /a/b."`
 	ExternalID        *string      `json:"externalId" doc:"Your own key for the link, unique in the workspace."`
 	UTMSource         *string      `json:"utmSource"`
 	UTMMedium         *string      `json:"utmMedium"`
@@ -65,8 +72,9 @@ func (s *server) urlOf(l store.Link) URL {
 		ID: l.ID, Slug: l.Slug, Domain: s.Links.Host(&l), ShortURL: s.Links.ShortURL(&l), OriginalURL: l.OriginalURL, UserID: l.UserID,
 		Status: l.Status(store.Now()), ClickCount: l.ClickCount, ClickBaseline: kit.BaselineOf(&l), HasPassword: l.PasswordHash != "",
 		StartsAt: kit.Instant(l.StartsAt), ExpiresAt: kit.Instant(l.ExpiresAt), RedirectCode: links.RedirectCode(&l),
-		TrackConversions: l.TrackConversions, Stickiness: l.Stickiness.String(), SuspendedReason: kit.Text(l.SuspendReason),
+		TrackConversions: l.TrackConversions, Stickiness: l.Stickiness.String(), ForwardPath: l.ForwardPath, SuspendedReason: kit.Text(l.SuspendReason),
 		IsABTesting: l.ABTesting, IsAbTest: l.ABTesting, IsSmartRouting: l.SmartRouting,
+		Health:     store.HealthUnknown,
 		Tags:       append([]string{}, l.Tags...),
 		OGImageURL: kit.Text(s.Links.ImageURL(l.OGImage)), CreatedAt: kit.Time(l.CreatedAt), UpdatedAt: kit.Time(l.UpdatedAt),
 	}
@@ -81,6 +89,15 @@ func (s *server) urlOf(l store.Link) URL {
 		*texts[f.Name] = kit.Text(*f.Text(&l))
 	}
 	return out
+}
+
+// showHealth writes the health of the destinations.
+func (u *URL) showHealth(h store.LinkHealth) {
+	u.Health, u.HealthReason, u.HealthURL = h.Health, kit.Text(h.Reason), kit.Text(h.URL)
+	u.HealthSince, u.HealthCheckedAt = kit.Instant(h.Since), kit.Instant(h.CheckedAt)
+	if h.Status != 0 {
+		u.HealthStatusCode = &h.Status
+	}
 }
 
 // texts returns the optional texts by their names in store.LinkTexts.
@@ -105,6 +122,7 @@ type URLFields struct {
 	RedirectCode      kit.Opt[int64]    `json:"redirectCode,omitempty" values:"redirectCode" doc:"302 if left out."`
 	TrackConversions  kit.Opt[bool]     `json:"trackConversions,omitempty" doc:"Adds the id of the click to the destination, so that conversions can be attributed to it."`
 	Stickiness        kit.Opt[string]   `json:"stickiness,omitempty" values:"stickiness" doc:"Whether a visitor of an A/B test keeps the variant: none (default), cookie (for 30 days, by a cookie of the short domain) or hash (of the anonymised address and the User-Agent)."`
+	ForwardPath       kit.Opt[bool]     `json:"forwardPath,omitempty" doc:"Adds the path behind the slug to the destination: /slug/a/b leads to the destination with /a/b."`
 	ExternalID        kit.Opt[string]   `json:"externalId,omitempty" doc:"Your own key for the link; at most 255 characters."`
 	UTMSource         kit.Opt[string]   `json:"utmSource,omitempty"`
 	UTMMedium         kit.Opt[string]   `json:"utmMedium,omitempty"`
@@ -139,6 +157,7 @@ func (f *URLFields) input(originalURL kit.Opt[string]) links.Input {
 		MaxClicks: kit.Given(f.MaxClicks, 0), RedirectCode: kit.Given(f.RedirectCode, 0),
 		TrackConversions: kit.Given(f.TrackConversions, false),
 		Stickiness:       kit.Given(f.Stickiness, ""),
+		ForwardPath:      kit.Given(f.ForwardPath, false),
 		Texts:            map[string]string{},
 	}
 	texts := f.texts()

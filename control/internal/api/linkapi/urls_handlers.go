@@ -9,9 +9,11 @@ import (
 
 	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/manage/linkhealth"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/link"
 )
 
@@ -22,6 +24,8 @@ var urlResource = kit.Resource{
 		"linkSwitch":    kit.Enum(store.StatusActive, store.StatusInactive),
 		"urlEditStatus": kit.Enum(store.EditStatuses...),
 		"anyLinkStatus": kit.Enum(append(slices.Clone(store.LinkStatuses), links.StatusDeleted)...),
+		"health":        kit.Enum(store.Healths...),
+		"healthReason":  kit.Enum(linkhealth.Reasons...),
 		"redirectCode":  kit.Enum(links.RedirectCodes...),
 		"stickiness":    kit.Enum(link.Stickinesses()...),
 		"twitterCard":   kit.Enum(links.TwitterCards...),
@@ -121,9 +125,16 @@ func (s *server) taggedURLs(ctx context.Context, list []store.Link) ([]URL, erro
 	if err != nil {
 		return nil, err
 	}
+	healths, err := s.Store.LinkHealths(ctx, each.Of(list, func(l store.Link) uint64 { return l.Num }))
+	if err != nil {
+		return nil, err
+	}
 	out := make([]URL, len(list))
 	for i := range list {
 		out[i] = s.urlOf(list[i])
+		if h, ok := healths[list[i].Num]; ok {
+			out[i].showHealth(h)
+		}
 		out[i].WorkspaceID = workspaces[list[i].Workspace]
 		if owner, ok := owners[list[i].UserID]; ok {
 			out[i].CreatedByName, out[i].CreatedByEmail = &owner.Name, &owner.Email

@@ -115,6 +115,12 @@ type groupsIn struct {
 	Goal string `query:"goal" doc:"Name of a goal: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts at the time of its click."`
 }
 
+// conversionsIn is the request of the report on conversions.
+type conversionsIn struct {
+	ReportQuery
+	Goal string `query:"goal" doc:"Only conversions of this goal. The list of goals still has all of them."`
+}
+
 // TopURL is a link in the list of links with the most clicks.
 type TopURL struct {
 	ID          string   `json:"id"`

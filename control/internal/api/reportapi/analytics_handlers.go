@@ -97,6 +97,14 @@ func (s *server) registerAnalytics() {
 			a.Goal = in.Goal
 			return r.Groups(ctx, kit.Principal(ctx), in.By, a)
 		})
+	addReport(s, []string{"/api/analytics/conversions"}, "conversionsReport", "Report on the conversions of all short URLs",
+		"Goals, rates and revenue of all your links, by campaign, source, tag and link, and the funnel from clicks to conversions. A conversion "+
+			"counts at the time of its click.",
+		func(ctx context.Context, in *conversionsIn) (*report.Yields, error) {
+			a := in.ask()
+			a.Goal = in.Goal
+			return r.Yields(ctx, kit.Principal(ctx), a)
+		})
 	addReport(s, []string{"/api/analytics/trends"}, "trends", "Count the clicks of several short URLs by day",
 		"Clicks of people on up to 100 links on each of the last 30 days, for small charts beside the links. Unknown links are left out.",
 		func(ctx context.Context, in *struct {

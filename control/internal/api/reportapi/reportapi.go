@@ -9,8 +9,10 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/report"
 	"github.com/shortline/shortline/control/internal/experiments"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
+	"github.com/shortline/shortline/control/internal/manage/annotations"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
 	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/manage/segments"
 )
 
 // Deps are use cases. The endpoints of one that is nil do not exist.
@@ -22,6 +24,8 @@ type Deps struct {
 	Experiments        *experiments.Service
 	Abuse              *abuse.Service
 	Links              *links.Service
+	Segments           *segments.Service
+	Annotations        *annotations.Service // needs Reports
 }
 
 // server answers the requests.
@@ -33,7 +37,7 @@ type server struct {
 // Register adds the resources and their endpoints to the API.
 func Register(k *kit.Kit, d Deps) {
 	s := &server{k, d}
-	k.Resources(analyticsResource, conversionResource, experimentResource, conversionSettingsResource)
+	k.Resources(analyticsResource, conversionResource, experimentResource, conversionSettingsResource, segmentResource, annotationResource)
 	k.Presents(s.present)
 	if s.Links != nil {
 		s.documentBrowserConversions()
@@ -50,6 +54,12 @@ func Register(k *kit.Kit, d Deps) {
 	if s.Reports != nil {
 		s.registerAnalytics()
 		s.registerConversionLists()
+	}
+	if s.Segments != nil {
+		s.registerSegments()
+	}
+	if s.Annotations != nil {
+		s.registerAnnotations()
 	}
 	if s.Live != nil {
 		s.registerLive()

@@ -90,6 +90,18 @@ func (read Reader) Goals(ctx context.Context, st Statement) ([]GoalLine, error) 
 	return list, err
 }
 
+// ConvertedClicks reads the rows of ConvertedClicksSQL.
+func (read Reader) ConvertedClicks(ctx context.Context, st Statement) (map[string]int64, error) {
+	found := map[string]int64{}
+	var goal string
+	var n int64
+	err := read(ctx, st, func() error {
+		found[goal] = n
+		return nil
+	}, &goal, &n)
+	return found, err
+}
+
 // Arms reads the rows of Experiment.ArmsSQL.
 func (read Reader) Arms(ctx context.Context, st Statement) ([]ArmLine, error) {
 	list := []ArmLine{}

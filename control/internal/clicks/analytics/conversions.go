@@ -58,6 +58,8 @@ type Conversions interface {
 	EachConversion(ctx context.Context, s Scope, goal string, limit int, f func(*Conversion) error) error
 	// Goals returns the figures of each goal in a scope by name and currency.
 	Goals(ctx context.Context, s Scope) ([]GoalLine, error)
+	// ConvertedClicks returns how many clicks in a scope have conversions of each goal. Under "", it counts those with any conversion.
+	ConvertedClicks(ctx context.Context, s Scope) (map[string]int64, error)
 	// Arms returns the figures of an experiment by variant and interval of e.Every, in ascending order.
 	Arms(ctx context.Context, e Experiment) ([]ArmLine, error)
 }

@@ -121,6 +121,17 @@ func GoalsSQL(table string, scope Scope) Statement {
 		" WHERE " + where.Text + " GROUP BY goal, currency ORDER BY goal, currency", where.Args}
 }
 
+// ConvertedClicksSQL renders how many clicks in a scope have conversions of each goal, and of any goal: name and number.
+func ConvertedClicksSQL(table string, scope Scope) Statement {
+	where := scope.Condition(table)
+	var s statement
+	s.appendText("SELECT goal, CAST(count(*) AS BIGINT) AS n FROM (SELECT goal, link, ts, tag FROM "+table+" WHERE "+where.Text+
+		" GROUP BY goal, link, ts, tag) AS won GROUP BY goal", where.Args...)
+	s.appendText(" UNION ALL SELECT '' AS goal, CAST(count(*) AS BIGINT) AS n FROM (SELECT link, ts, tag FROM "+table+" WHERE "+
+		where.Text+" GROUP BY link, ts, tag) AS won", where.Args...)
+	return s.done()
+}
+
 // UnattributedSQL renders the selection for Conversions.Unattributed.
 func UnattributedSQL(table string, since, after int64, limit int) Statement {
 	return Statement{

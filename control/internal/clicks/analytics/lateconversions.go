@@ -46,6 +46,11 @@ func (l *Late) Goals(ctx context.Context, sc Scope) ([]GoalLine, error) {
 	return l.get().Goals(ctx, sc)
 }
 
+// ConvertedClicks implements Conversions.
+func (l *Late) ConvertedClicks(ctx context.Context, sc Scope) (map[string]int64, error) {
+	return l.get().ConvertedClicks(ctx, sc)
+}
+
 // Arms implements Conversions.
 func (l *Late) Arms(ctx context.Context, e Experiment) ([]ArmLine, error) {
 	return l.get().Arms(ctx, e)
@@ -80,6 +85,10 @@ func (unopened) EachConversion(context.Context, Scope, string, int, func(*Conver
 }
 
 func (unopened) Goals(context.Context, Scope) ([]GoalLine, error) {
+	return nil, errNotOpen
+}
+
+func (unopened) ConvertedClicks(context.Context, Scope) (map[string]int64, error) {
 	return nil, errNotOpen
 }
 

@@ -161,6 +161,9 @@ func (p *Publisher) list(ctx context.Context, after uint64, full bool) ([]byte, 
 		if h.Tickets, err = tickets(ctx, c, after); err != nil {
 			return err
 		}
+		if h.Base, err = base(ctx, c, after, full); err != nil {
+			return err
+		}
 		h.Conversions, err = p.conversions(ctx, c, after, full)
 		return err
 	})
@@ -175,12 +178,27 @@ func (p *Publisher) list(ctx context.Context, after uint64, full bool) ([]byte, 
 	return snapshot.AppendHosts(nil, &h, p.cfg.Key), nil
 }
 
+// base returns what edges need of links on the host of BASE_URL and of previews, nil if it has not changed after a revision.
+func base(ctx context.Context, c store.Conn, after uint64, full bool) (*snapshot.Base, error) {
+	if !full {
+		if newest, err := c.BaseRevision(ctx); err != nil || newest <= after {
+			return nil, err
+		}
+	}
+	rules, err := c.BaseSlugs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	hidden, err := c.HiddenPreviews(ctx)
+	return &snapshot.Base{SlugForm: snapshot.SlugForm{Fold: rules.Fold, Extended: rules.Extended}, Hidden: hidden}, err
+}
+
 // Host returns what edges need of a domain, without its certificate.
 func Host(d *store.Domain) snapshot.Host {
 	return snapshot.Host{
 		Name: d.Hostname, Domain: d.Num, RootURL: d.RootURL, NotFoundURL: d.NotFoundURL, ExpiredURL: d.ExpiredURL, HSTS: d.HSTS,
 		BrandName: d.BrandName, BrandLogo: d.BrandLogo, AppleAppSite: json.RawMessage(d.AppleApp),
-		AssetLinks: json.RawMessage(d.AssetLinks),
+		AssetLinks: json.RawMessage(d.AssetLinks), SlugForm: snapshot.SlugForm{Fold: d.Slugs.Fold, Extended: d.Slugs.Extended},
 	}
 }
 

@@ -18,6 +18,7 @@ func Record(l *store.Link, base string) link.Record {
 		StartsAt: l.StartsAt, ExpiresAt: l.ExpiresAt, ExpiredURL: l.ExpiredURL, Code: uint16(l.RedirectCode),
 		PasswordHash: l.PasswordHash, UTM: l.UTM,
 		TrackConversions: l.TrackConversions, ClickParameter: l.ClickParameter, Stickiness: l.Stickiness,
+		Forward:      l.ForwardPath,
 		SmartRouting: l.SmartRouting, ABTesting: l.ABTesting,
 		Preview: link.Preview{Title: l.OGTitle, Description: l.OGDescription, ImageURL: links.ImageURL(base, l.OGImage),
 			TwitterCard: l.TwitterCard},

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/manage/slugs"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
@@ -22,6 +23,9 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		var v problem.Fields
 		s.applyInput(&in, &after, &v)
 		if err := v.Err(); err != nil || after == before {
+			return err
+		}
+		if err := slugs.Change(ctx, tx, after.Num, before.Slugs, after.Slugs); err != nil {
 			return err
 		}
 		return s.storeChange(ctx, tx, p.UserID, &before, &after)

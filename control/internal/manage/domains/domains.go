@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/domains/dnscheck"
 	"github.com/shortline/shortline/control/internal/manage/domains/hostname"
+	"github.com/shortline/shortline/control/internal/manage/slugs"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
@@ -88,6 +89,10 @@ type Input struct {
 	HSTS                             *int64
 	BrandName, BrandLogo             *string
 	Default                          *bool
+
+	CaseSensitive *bool
+	Slugs         *string // basic or extended; "": basic
+	MinSlug       *int64  // 0: link.MinSlug
 	// Past is what a new domain brings along from another installation.
 	Past store.Past
 }
@@ -131,6 +136,7 @@ func (s *Service) applyInput(in *Input, d *store.Domain, v *problem.Fields) {
 			v.Add("hsts", "must be a number of seconds from 0 to %d", maxHSTS)
 		}
 	}
+	in.applySlugs(&d.Slugs, v)
 	in.applyBrand(d, v)
 	in.applyApps(d, v)
 	if in.Default != nil {
@@ -140,7 +146,8 @@ func (s *Service) applyInput(in *Input, d *store.Domain, v *problem.Fields) {
 
 // fields returns the audited fields.
 func fields(d *store.Domain) map[string]any {
-	out := map[string]any{"hostname": d.Hostname, "status": d.Status, "hsts": d.HSTS, "isDefault": d.Default, "appLinks": auditedApps(d)}
+	out := map[string]any{"hostname": d.Hostname, "status": d.Status, "hsts": d.HSTS, "isDefault": d.Default, "appLinks": auditedApps(d),
+		"caseSensitive": !d.Slugs.Fold, "slugs": slugs.Form(d.Slugs), "minSlugLength": slugs.Least(d.Slugs)}
 	for name, text := range map[string]string{"rootUrl": d.RootURL, "notFoundUrl": d.NotFoundURL, "expiredUrl": d.ExpiredURL,
 		"brandName": d.BrandName, "brandLogoUrl": d.BrandLogo, "suspendReason": d.Suspended} {
 		if out[name] = text; text == "" {
@@ -184,7 +191,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, typed string, in
 	}
 	now := s.now()
 	d := store.Domain{
-		ID: store.NewID(), Workspace: p.Workspace.Num, Hostname: name.ASCII, Status: store.DomainPending, Token: "shortline-" +
+		ID: store.NewID(), Workspace: p.Workspace.Num, Hostname: name.ASCII, Status: store.DomainPending, Slugs: link.SlugRules{Min: link.MinSlug}, Token: "shortline-" +
 			auth.NewToken()[:32],
 		CreatedAt: now, UpdatedAt: now,
 	}

@@ -67,6 +67,10 @@ var fields = append([]field{
 		return setTruth(cell, to.TrackConversions)
 	}},
 	{"stickiness", []string{"stickiness"}, func(cell string, to *record) string { to.Stickiness = &cell; return "" }},
+	{"forwardPath", []string{"forwardpath", "forwardextrapath"}, func(cell string, to *record) string {
+		to.ForwardPath = new(bool)
+		return setTruth(cell, to.ForwardPath)
+	}},
 }, texts()...)
 
 // Some services list the address that a person chose beside the one that they made. A link without the former has the latter.

@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"golang.org/x/crypto/bcrypt"
-
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
@@ -27,16 +25,7 @@ type world struct {
 func each(t *testing.T, f func(w *world)) {
 	t.Parallel()
 	storetest.EachInProof(t, func(t *testing.T, s *store.Store) {
-		passwords, err := auth.NewPasswords(bcrypt.MinCost)
-		testkit.Must(t, err)
-		w := &world{T: t, store: s, links: links.New(links.Config{BaseURL: "https://sho.rt"}, s, passwords)}
-		u := store.User{ID: store.NewID(), Email: "ann@example.com", Role: "USER", Active: true}
-		w.ok(s.Tx(t.Context(), func(tx *store.Tx) (err error) {
-			u.Num, err = tx.InsertUser(t.Context(), u)
-			return err
-		}))
-		w.ann = auth.PrincipalOf(u)
-		f(w)
+		f(newWorld(t, s, nil))
 	})
 }
 

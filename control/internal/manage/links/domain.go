@@ -38,20 +38,29 @@ func (s *Service) putOnKnownDomain(ctx context.Context, u *store.Link, named *st
 		known[name] = d
 	}
 	u.Domain, u.Hostname = d.Num, d.Hostname
-	return nil
+	if slugProblem(anySlugs.Normal(u.Slug), anySlugs) != nil {
+		return nil // the draft of the link has reported it
+	}
+	var err error
+	u.Slug, err = chosenSlug("customSlug", u.Slug, d.Slugs)
+	return err
 }
 
-// findDomain returns the zero Domain for the host of BASE_URL.
+// findDomain returns a Domain with nothing but the rules for slugs for the host of BASE_URL.
 func (s *Service) findDomain(ctx context.Context, c store.Conn, workspace uint64, named *string, name string) (store.Domain, error) {
 	if named == nil {
 		d, err := c.DefaultDomain(ctx, workspace)
 		if errors.Is(err, store.ErrNotFound) {
-			return store.Domain{}, nil
+			d = store.Domain{}
+			d.Slugs, err = c.BaseSlugs(ctx)
 		}
 		return d, err
 	}
 	if name = store.WithoutPort(name); name == "" || strings.EqualFold(name, s.host) {
-		return store.Domain{}, nil
+		var d store.Domain
+		var err error
+		d.Slugs, err = c.BaseSlugs(ctx)
+		return d, err
 	}
 	host, err := link.Host(name)
 	if err != nil {

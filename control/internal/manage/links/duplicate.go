@@ -76,7 +76,7 @@ func (s *Service) copyState(p auth.Principal, state *store.LinkState, in Copying
 	if u.Slug = in.CustomSlug; u.Slug == "" {
 		u.Slug = link.NewSlug()
 	} else {
-		checkSlug("customSlug", u.Slug, &v)
+		checkAnySlug("customSlug", u.Slug, &v)
 	}
 	if in.Title != nil {
 		s.applyTexts(map[string]string{"title": *in.Title}, u, &v)

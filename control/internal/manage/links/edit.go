@@ -91,7 +91,7 @@ func (s *Service) draft(p auth.Principal, in *Creation) (store.Link, error) {
 	var v problem.Fields
 	s.applyInput(&in.Input, &u, &v, now)
 	if in.CustomSlug != "" {
-		checkSlug("customSlug", in.CustomSlug, &v)
+		checkAnySlug("customSlug", in.CustomSlug, &v)
 	} else {
 		u.Slug = link.NewSlug()
 	}

@@ -25,6 +25,7 @@ type Input struct {
 	Status                  *string // ACTIVE or INACTIVE
 	TrackConversions        *bool
 	Stickiness              *string // none, cookie or hash; "": none
+	ForwardPath             *bool
 	ABTesting, SmartRouting *bool
 	// Texts holds optional texts by the names of store.LinkTexts; "" clears one.
 	Texts map[string]string
@@ -141,6 +142,9 @@ func (s *Service) applyLifetime(in *Input, u *store.Link, v *problem.Fields, now
 			v.Add("stickiness", "must be none, cookie or hash")
 		}
 		u.Stickiness = link.Stickiness(max(0, way))
+	}
+	if in.ForwardPath != nil {
+		u.ForwardPath = *in.ForwardPath
 	}
 	if in.RedirectCode != nil {
 		code := cmp.Or(*in.RedirectCode, defaultCode)

@@ -107,6 +107,7 @@ func Visible(p auth.Principal) func(store.Link, error) (store.Link, error) {
 type Query struct {
 	Search        string   // text in title, destination or slug, case-insensitive
 	Status        string   // one of store.LinkStatuses; "": all
+	Health        string   // one of store.Healths; "": all
 	Domain        string   // host name of the short links; "": all
 	Tags          []string // names, all of which a link has
 	BundleID      string
@@ -171,6 +172,9 @@ func (s *Service) filter(ctx context.Context, p auth.Principal, q *Query) (f sto
 	if q.Status != "" && !slices.Contains(store.LinkStatuses, q.Status) {
 		v.Add("status", "must be one of %s", strings.Join(store.LinkStatuses, ", "))
 	}
+	if q.Health != "" && !slices.Contains(store.Healths, q.Health) {
+		v.Add("health", "must be one of %s", strings.Join(store.Healths, ", "))
+	}
 	for _, limit := range []struct {
 		name, value string
 		max         int
@@ -188,7 +192,7 @@ func (s *Service) filter(ctx context.Context, p auth.Principal, q *Query) (f sto
 		return f, false, err
 	}
 	f = store.LinkFilter{
-		Workspace: p.Scope(), Search: q.Search, Status: q.Status, Tags: names, Bundle: q.BundleID, CreatedBy: q.CreatedBy,
+		Workspace: p.Scope(), Search: q.Search, Status: q.Status, Health: q.Health, Tags: names, Bundle: q.BundleID, CreatedBy: q.CreatedBy,
 		Campaign: q.UTMCampaign,
 		Now:      store.Now(), SortBy: q.SortBy, Ascending: q.Ascending, Offset: q.Offset, Limit: q.Limit,
 		After: q.After,

@@ -15,7 +15,6 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/version"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/job"
-	"github.com/shortline/shortline/shared/link"
 )
 
 // StatusDeleted selects the trash in a list of links. It is not a state of a link that leads anywhere.
@@ -132,7 +131,7 @@ type Restoration struct {
 func (s *Service) Restore(ctx context.Context, p auth.Principal, id string, in Restoration) (store.Link, error) {
 	var v problem.Fields
 	if in.Slug != "" {
-		checkSlug("slug", in.Slug, &v)
+		checkAnySlug("slug", in.Slug, &v)
 	}
 	if in.ExternalID != nil {
 		s.applyTexts(map[string]string{"externalId": *in.ExternalID}, &store.Link{}, &v)
@@ -158,6 +157,15 @@ func (s *Service) Restore(ctx context.Context, p auth.Principal, id string, in R
 		}
 		if err := s.rehost(ctx, tx, &t.Link, in.Domain); err != nil {
 			return err
+		}
+		if in.Slug != "" {
+			rules, err := rulesOf(ctx, tx.Conn, t.Link.Domain)
+			if err != nil {
+				return err
+			}
+			if t.Link.Slug, err = chosenSlug("slug", in.Slug, rules); err != nil {
+				return err
+			}
 		}
 		if err := tx.DeleteTrashed(ctx, []uint64{t.Link.Num}, false); err != nil {
 			return err
@@ -276,6 +284,7 @@ func (s *Service) jobs() job.Group {
 	}
 	return job.Group{
 		{Name: "trash", Every: purgeEvery, Do: purge, Logger: s.cfg.Logger},
+		{Name: "link_events", Every: tellEvery, Do: job.UntilDone(s.tellDue), Logger: s.cfg.Logger},
 		{Name: "history", Every: sweepEvery, Do: job.UntilDone(history), Lease: s.store.Lease("history"), Logger: s.cfg.Logger},
 		{Name: "link_edits", Every: editPoll, Do: job.UntilDone(s.NextEdit), Wake: s.edits, Logger: s.cfg.Logger},
 		{Name: "old_link_edits", Every: sweepEvery, Do: s.sweepEdits, Logger: s.cfg.Logger},
@@ -293,14 +302,4 @@ func (s *Service) Purge(ctx context.Context) (all int, err error) {
 		s.cfg.Logger.Info("trash emptied", "links", all)
 	}
 	return all, err
-}
-
-// checkSlug adds a problem if a slug cannot be chosen.
-func checkSlug(field, slug string, v *problem.Fields) {
-	switch {
-	case !link.ValidSlug(slug):
-		v.Add(field, "must be 3 to 50 letters, digits, hyphens or underscores")
-	case link.Reserved(slug):
-		v.Add(field, "is a reserved word")
-	}
 }

@@ -24,6 +24,8 @@ type Item struct {
 	Parts PlanParts
 	// IfMatch are the versions of which the link must have one; nil accepts all, and a link that does not exist.
 	IfMatch *version.Expected
+	// OnlyNew refuses the item with a Conflict if its link exists.
+	OnlyNew bool
 	// CreatedAt is when another service made the link, in Unix milliseconds. A new link with it may have expired. Links that exist
 	// keep their own date. nil or 0: now.
 	CreatedAt *int64
@@ -278,7 +280,8 @@ func (r *upsert) external(i int) string { return strings.TrimSpace(r.items[i].Te
 
 // key returns the key of the slug of an item, or "" without a possible slug.
 func (r *upsert) key(i int) string {
-	if slug := r.items[i].CustomSlug; link.ValidSlug(slug) && r.hosts[i].problem == nil {
+	rules := r.hosts[i].Slugs
+	if slug := rules.Normal(r.items[i].CustomSlug); rules.Valid(slug) && r.hosts[i].problem == nil {
 		return link.Key(r.hosts[i].Num, slug)
 	}
 	return ""

@@ -134,7 +134,7 @@ func (r *upsert) identify(i int, there *present) (*store.LinkState, error) {
 		}
 		return state, nil
 	}
-	if item.CustomSlug != "" && item.CustomSlug != state.Link.Slug {
+	if item.CustomSlug != "" && !at.Slugs.Same(item.CustomSlug, state.Link.Slug) {
 		return nil, problem.OfField("customSlug", "cannot be changed; the link is %q", state.Link.Name())
 	}
 	if item.Domain != nil && at.Num != state.Link.Domain {
@@ -143,8 +143,12 @@ func (r *upsert) identify(i int, there *present) (*store.LinkState, error) {
 	return state, nil
 }
 
-// expected checks the version that an item expects.
+// expected checks the version that an item expects, or that its link does not exist.
 func (r *upsert) expected(ctx context.Context, one *planning) error {
+	if one.item.OnlyNew && one.exists {
+		return &problem.Error{Kind: problem.Conflict, Message: "This link exists already.",
+			Fields: []problem.Field{{Field: "ifNoneMatch", Message: "the link exists already"}}}
+	}
 	if one.item.IfMatch == nil {
 		return nil
 	}

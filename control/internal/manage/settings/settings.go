@@ -20,6 +20,10 @@ import (
 // SSOEnforce is the key for {"enabled": bool}: users must sign in through an identity provider.
 const SSOEnforce = "sso_enforce"
 
+// BaseSlugs is the key for {"caseSensitive": bool, "slugs": "basic" or "extended", "minSlugLength": 1 to 3}: the rules for slugs on the
+// host of BASE_URL, as custom domains have them.
+const BaseSlugs = "base_slugs"
+
 const (
 	maxValue       = 64 << 10 // bytes
 	maxDescription = 500      // characters
@@ -77,6 +81,11 @@ func (s *Service) Put(ctx context.Context, p auth.Principal, key string, value j
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		if key == store.Require2FA && text == store.Require2FAOn {
 			if err := ownFactor(ctx, tx, p.UserID); err != nil {
+				return err
+			}
+		}
+		if key == BaseSlugs {
+			if err := setBaseSlugs(ctx, tx, text); err != nil {
 				return err
 			}
 		}
@@ -145,6 +154,11 @@ func checkSetting(key string, value json.RawMessage, description *string) (text 
 			text = store.Require2FAOn
 		}
 	}
+	if key == BaseSlugs && v.Err() == nil {
+		if _, err := baseSlugs(text); err != nil {
+			v.Add("value", `must be {"caseSensitive": true or false, "slugs": "basic" or "extended", "minSlugLength": 1 to 3}`)
+		}
+	}
 	return text, v.Err()
 }
 
@@ -164,6 +178,11 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, key string) erro
 		}
 		if !deleted {
 			return problem.Missing("Setting")
+		}
+		if key == BaseSlugs {
+			if err := setBaseSlugs(ctx, tx, `{}`); err != nil {
+				return err
+			}
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "SYSTEM_SETTING_DELETED", EntityType: "system_setting",
 			EntityID: was.ID, Old: logged(was)})

@@ -26,6 +26,12 @@ const (
 	RuleDeleted = "routing.rule_deleted"
 	RuleMatched = "routing.rule_matched"
 
+	LinkStarted          = "link.started"
+	LinkExpired          = "link.expired"
+	LinkExhausted        = "link.exhausted"
+	DestinationBroken    = "link.destination_broken"
+	DestinationRecovered = "link.destination_recovered"
+
 	ConversionCreated = "conversion.created"
 	ExperimentDecided = "experiment.decided"
 
@@ -41,6 +47,7 @@ const tested = "webhook.test"
 
 // Names lists all events that webhooks can subscribe to.
 var Names = []string{URLCreated, URLUpdated, URLDeleted, URLRestored, URLClicked, RuleCreated, RuleUpdated, RuleDeleted, RuleMatched,
+	LinkStarted, LinkExpired, LinkExhausted, DestinationBroken, DestinationRecovered,
 	ConversionCreated, ExperimentDecided, DomainVerified, DomainLost, CertificateIssued, CertificateFailed, CertificateExpiring}
 
 // Event is a change of a link, of one of its rules, or of a domain.

@@ -69,6 +69,35 @@ type LinkRestored struct {
 	Address
 }
 
+// LinkTimed is the payload of link.started, link.expired and link.exhausted.
+type LinkTimed struct {
+	URLID       string  `json:"urlId" doc:"The link's id."`
+	Slug        string  `json:"slug" doc:"The link's slug."`
+	OriginalURL string  `json:"originalUrl" doc:"Where the link leads."`
+	Title       *string `json:"title" doc:"The link's title."`
+	UserID      string  `json:"userId" doc:"The link's owner."`
+	Status      string  `json:"status" doc:"The link's status now. It differs from the event if the link is also, for example, INACTIVE or SUSPENDED."`
+	At          string  `json:"at" format:"date-time" doc:"When the link started, ended or was exhausted."`
+	StartsAt    *string `json:"startsAt" format:"date-time" doc:"When the link starts to work; null if it has no start."`
+	ExpiresAt   *string `json:"expiresAt" format:"date-time" doc:"When the link stops working; null if it has no end."`
+	MaxClicks   *int64  `json:"maxClicks" doc:"Clicks by people after which the link is exhausted; null if it has no limit."`
+	Address
+}
+
+// DestinationChanged is the payload of link.destination_broken and link.destination_recovered.
+type DestinationChanged struct {
+	URLID       string  `json:"urlId" doc:"The link's id."`
+	Slug        string  `json:"slug" doc:"The link's slug."`
+	Title       *string `json:"title" doc:"The link's title."`
+	UserID      string  `json:"userId" doc:"The link's owner."`
+	Destination string  `json:"destination" doc:"The address that is concerned, one of those to which the link leads."`
+	Health      string  `json:"health" enum:"ok,redirected,broken,unknown" doc:"The health of the link from now on."`
+	Reason      *string `json:"reason" doc:"Why, as a code such as not_found; null if the address works."`
+	StatusCode  *int64  `json:"statusCode" doc:"The HTTP status of the last answer; null if there was none."`
+	CheckedAt   *string `json:"checkedAt" format:"date-time" doc:"When the address was asked last; null: never."`
+	Address
+}
+
 // RuleChanged is the payload of routing.rule_created, routing.rule_updated and routing.rule_deleted.
 type RuleChanged struct {
 	ID        string            `json:"id" doc:"The rule's id."`
@@ -175,6 +204,8 @@ type Tested struct {
 // Payloads has an empty payload of every event, by the event's name, for the OpenAPI document.
 var Payloads = map[string]any{
 	URLCreated: LinkCreated{}, URLUpdated: LinkUpdated{}, URLDeleted: LinkDeleted{}, URLRestored: LinkRestored{}, URLClicked: LinkClicked{},
+	LinkStarted: LinkTimed{}, LinkExpired: LinkTimed{}, LinkExhausted: LinkTimed{},
+	DestinationBroken: DestinationChanged{}, DestinationRecovered: DestinationChanged{},
 	RuleCreated: RuleChanged{}, RuleUpdated: RuleChanged{}, RuleDeleted: RuleChanged{}, RuleMatched: MatchedRule{},
 	ConversionCreated: ConversionMade{}, ExperimentDecided: ExperimentOver{},
 	DomainVerified: DomainChanged{}, DomainLost: DomainChanged{}, CertificateIssued: CertificateChanged{},

@@ -20,6 +20,7 @@ type applying struct {
 	remote *remote.Remote
 	done   int // links that were written
 	gone   int // links that were deleted
+	shared int // tags and domains that were written
 	failed []string
 	code   int // exit code of failed
 }
@@ -30,9 +31,9 @@ func (w *applying) write(ctx context.Context, p *plan) error {
 	var items []map[string]any
 	for i := range p.steps {
 		if s := &p.steps[i]; s.Action == create || s.Action == change {
-			item := s.item
-			if s.Action == change { // only the state that was planned with is changed
-				item = withMember(item, "ifMatch", s.etag)
+			item := withMember(s.item, "ifNoneMatch", "*") // a link that somebody else creates meanwhile is not changed
+			if s.Action == change {                        // only the state that was planned with is changed
+				item = withMember(s.item, "ifMatch", s.etag)
 			}
 			steps, items = append(steps, s), append(items, item)
 		}
@@ -76,18 +77,14 @@ func (w *applying) interrupted(all int) error {
 }
 
 // account looks at the results of a batch. A request that was repeated because its response was lost finds its own changes: their
-// versions are no longer those of the plan, but there is nothing left to change.
+// versions are no longer those of the plan, and new links exist, but there is nothing left to change.
 func (w *applying) account(ctx context.Context, steps []*step, got []client.UpsertedLink) error {
 	var stale []*step
 	for i := range got {
 		switch e := got[i].Error; {
-		case steps[i].Action == create && got[i].Result == client.UpsertedLinkResultUpdated: // no version can be asked of a new link
-			w.done++
-			w.refuse(app.CodeConflict, "%s: somebody else has created the link since the plan; it was changed to what the file says",
-				steps[i].Link)
 		case got[i].Result != client.UpsertedLinkResultRefused:
 			w.done++
-		case e != nil && e.StatusCode == http.StatusPreconditionFailed:
+		case e != nil && (e.StatusCode == http.StatusPreconditionFailed || exists(e)):
 			stale = append(stale, steps[i])
 		case e != nil && e.StatusCode == http.StatusConflict:
 			w.refuse(app.CodeConflict, "%s: %s", steps[i].Link, refusal(e))
@@ -111,9 +108,18 @@ func (w *applying) account(ctx context.Context, steps []*step, got []client.Upse
 			w.done++
 			continue
 		}
-		w.refuse(app.CodeConflict, "%s: somebody else has changed the link since the plan", stale[i].Link)
+		verb := "changed"
+		if stale[i].Action == create {
+			verb = "created"
+		}
+		w.refuse(app.CodeConflict, "%s: somebody else has %s the link since the plan", stale[i].Link, verb)
 	}
 	return nil
+}
+
+// exists reports whether an item was refused because its link exists.
+func exists(e *client.ItemError) bool {
+	return len(e.Errors) > 0 && strings.HasSuffix(e.Errors[0].Field, ".ifNoneMatch")
 }
 
 func (w *applying) refuse(code int, format string, args ...any) {
@@ -181,6 +187,12 @@ func runApply(ctx context.Context, a *app.App, files []string, o applyOptions) e
 		}
 	}
 	w := &applying{app: a, remote: r}
+	if err := w.writeShared(ctx, p); err != nil {
+		return err
+	}
+	if w.shared > 0 {
+		a.Say("Applied: %s tags and domains written", figure(w.shared))
+	}
 	if err := w.write(ctx, p); err != nil {
 		return err
 	}

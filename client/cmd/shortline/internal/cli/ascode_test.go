@@ -26,7 +26,7 @@ type upserts struct {
 	before func(n int) (status int, stale bool)
 	// foreign says that what was written looks changed again.
 	foreign bool
-	// missing says that no link exists in a dry run, and that somebody creates them all before the first write.
+	// missing says that no link exists before the first write, and that they all exist then.
 	missing bool
 }
 
@@ -40,7 +40,7 @@ func (s *upserts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var body struct {
 		Items []struct {
-			CustomSlug, Password, IfMatch string
+			CustomSlug, Password, IfMatch, IfNoneMatch string
 		} `json:"items"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
@@ -66,13 +66,16 @@ func (s *upserts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if s.written[one.CustomSlug] && !s.foreign {
 			result, detail = "UNCHANGED", `"changes":{}`
 		}
-		if !dry && !s.foreign {
+		if !dry && !s.foreign && (stale || !s.missing) {
 			s.written[one.CustomSlug] = true
 		}
-		if s.missing && dry {
+		if s.missing && s.writes == 0 {
 			result, detail = "CREATED", `"changes":{}`
 		}
-		if stale || !dry && one.IfMatch == "" && !s.missing {
+		if !dry && one.IfNoneMatch == "*" && s.missing {
+			result, detail = "REFUSED", `"changes":{},"error":{"statusCode":409,"message":"exists","error":"Conflict","errors":[`+
+				`{"field":"items.0.ifNoneMatch","message":"the link exists already"}]}`
+		} else if stale || !dry && one.IfMatch == "" {
 			result, detail = "REFUSED", `"changes":{},"error":{"statusCode":412,"message":"changed","error":"Precondition Failed","errors":[]}`
 		}
 		out = append(out, fmt.Sprintf(`{"result":"%s","id":"%s","shortUrl":"https://sho.rt/%[2]s","etag":"\"7\"",%s}`,
@@ -120,6 +123,12 @@ func TestApply_faults(t *testing.T) {
 	t.Run("a link that was created meanwhile is named", func(t *testing.T) {
 		r := applyMany(t.Context(), t, &upserts{missing: true, before: func(int) (int, bool) { return 0, false }}, 1)
 		if r.code != app.CodeConflict || !strings.Contains(r.err, "! sho.rt/s0: somebody else has created the link since the plan") {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("a lost answer about new links is no conflict", func(t *testing.T) {
+		r := applyMany(t.Context(), t, &upserts{missing: true, before: func(int) (int, bool) { return 0, true }}, 5)
+		if r.code != app.CodeOK || !strings.Contains(r.err, "Applied: 6 links written") {
 			t.Errorf("%+v", r)
 		}
 	})

@@ -59,7 +59,9 @@ func (b *bitly) Pages(ctx context.Context, cursor string) iter.Seq2[Page, error]
 
 func (b *bitly) page(ctx context.Context, group, after string) (page Page, next string, err error) {
 	query := url.Values{"size": {"100"}, "archived": {"both"}}
-	if after != "" {
+	if number, numbered := strings.CutPrefix(after, "page="); numbered {
+		query.Set("page", number)
+	} else if after != "" {
 		query.Set("search_after", after)
 	}
 	var list bitlyList
@@ -73,7 +75,9 @@ func (b *bitly) page(ctx context.Context, group, after string) (page Page, next 
 	if list.Pagination.Next != "" && len(list.Links) > 0 {
 		next = list.Pagination.SearchAfter
 		if address, err := url.Parse(list.Pagination.Next); next == "" && err == nil {
-			next = address.Query().Get("search_after")
+			if next = address.Query().Get("search_after"); next == "" { // an earlier form of its pages
+				next = "page=" + address.Query().Get("page")
+			}
 		}
 	}
 	return page, next, nil

@@ -108,6 +108,10 @@ COMMIT;
 	}
 	w.run("shlink", "--file", name, "--from", "old.example", "--verify", "0").want(t, 0, "unchanged 2")
 	cut := dumpFile(t, `CREATE TABLE short_urls (id INTEGER, original_url CLOB); INSERT INTO short_urls VALUES(7,'https://exa`)
+	endless := dumpFile(t, "COPY short_urls (id) FROM stdin;\n"+strings.Repeat("x", 17<<20))
+	if r := w.run("shlink", "--file", endless); r.code != 1 || !strings.Contains(r.err, "a value that is too large") {
+		t.Errorf("exit code %d: %s", r.code, r.err)
+	}
 	if r := w.run("shlink", "--file", cut); r.code != 1 || !strings.Contains(r.err, "is the file complete?") {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}

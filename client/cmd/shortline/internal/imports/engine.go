@@ -3,6 +3,7 @@ package imports
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -39,7 +40,11 @@ func (e *engine) importAll(ctx context.Context, from Source) error {
 	}
 	var batch []*row
 	size := 0
+	repeats := repetitions{cursor: true}
 	for page, err := range from.Pages(ctx, cursor) {
+		if err == nil && repeats.has(&page) {
+			err = errors.New("the service repeats the same page, so its list has no end")
+		}
 		if err != nil {
 			return err
 		}
@@ -60,6 +65,27 @@ func (e *engine) importAll(ctx context.Context, from Source) error {
 		return e.batch(ctx, batch, cursor)
 	}
 	return ctx.Err()
+}
+
+// repetitions are the places of a list that were read.
+type repetitions map[string]bool
+
+// has notes a page. It reports whether the page, or the place after it, was there before.
+func (r repetitions) has(p *Page) bool {
+	if p.Next == "" {
+		return false
+	}
+	if r[p.Next] {
+		return true
+	}
+	r[p.Next] = true
+	if len(p.Records) == 0 || p.Records[0].ID == "" {
+		return false
+	}
+	first := "record " + p.Records[0].ID
+	was := r[first]
+	r[first] = true
+	return was
 }
 
 // rowsOfAll converts records. bytes is the size of the items.

@@ -58,7 +58,7 @@ func (s *shortio) domains(ctx context.Context) (ids []string, err error) {
 }
 
 func (s *shortio) page(ctx context.Context, domain, after string) (page Page, next string, err error) {
-	query := url.Values{"domain_id": {domain}, "limit": {"150"}, "dateSortOrder": {"asc"}}
+	query := url.Values{"domain_id": {domain}, "limit": {"100"}, "dateSortOrder": {"asc"}}
 	if after != "" {
 		query.Set("pageToken", after)
 	}

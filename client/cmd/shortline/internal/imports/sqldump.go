@@ -255,11 +255,11 @@ func (d *dump) copy(wanted func(string) bool, row func(string, map[string]string
 			}
 		}
 	}
-	if _, err := d.in.ReadString('\n'); err != nil {
+	if _, err := d.line(); err != nil {
 		return err
 	}
 	for {
-		line, err := d.in.ReadString('\n')
+		line, err := d.line()
 		if line = strings.TrimRight(line, "\r\n"); line == `\.` {
 			return nil
 		}
@@ -282,6 +282,20 @@ func (d *dump) copy(wanted func(string) bool, row func(string, map[string]string
 	}
 }
 
+// line reads to the end of a line.
+func (d *dump) line() (string, error) {
+	var text []byte
+	for {
+		part, err := d.in.ReadSlice('\n')
+		if text = append(text, part...); len(text) > mostValue {
+			return "", errValue
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return string(text), err
+		}
+	}
+}
+
 var copyEscapes = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
 
 // lex reads the next part of a statement. It passes over blanks and comments.
@@ -299,7 +313,7 @@ func (d *dump) lex() (*lexeme, error) {
 		switch {
 		case c <= ' ':
 		case c == '-' && string(after) == "-", c == '#':
-			line, err := d.in.ReadString('\n')
+			line, err := d.line()
 			if err != nil {
 				return nil, err
 			}
@@ -341,7 +355,10 @@ func (d *dump) word(c byte) (*lexeme, error) {
 			return &lexeme{'\'', value}, err
 		}
 		number := text[0] >= '0' && text[0] <= '9'
-		if err != nil || !isWord(after[0]) && !(number && after[0] == '.') || len(text) > mostValue {
+		if len(text) > mostValue {
+			return nil, errValue
+		}
+		if err != nil || !isWord(after[0]) && !(number && after[0] == '.') {
 			return &lexeme{'w', string(text)}, nil
 		}
 		text = append(text, after[0])

@@ -185,6 +185,23 @@ func findings(t *testing.T, s analytics.Store, rows []analytics.Row, all []analy
 	if !slices.Equal(goals, want) {
 		t.Errorf("goals %v, want %v", goals, want)
 	}
+	converted, err := s.ConvertedClicks(ctx(), everyone())
+	testkit.Must(t, err)
+	clicked := map[string]map[conversion.ClickID]bool{"": {}}
+	for _, c := range all {
+		if clicked[c.Name] == nil {
+			clicked[c.Name] = map[conversion.ClickID]bool{}
+		}
+		clicked[c.Name][c.Click], clicked[""][c.Click] = true, true
+	}
+	if len(converted) != len(clicked) {
+		t.Errorf("converted clicks %v", converted)
+	}
+	for goal, clicks := range clicked {
+		if converted[goal] != int64(len(clicks)) {
+			t.Errorf("%d clicks have the goal %q, want %d", converted[goal], goal, len(clicks))
+		}
+	}
 }
 
 // arms compares the figures of an experiment with a naive calculation.

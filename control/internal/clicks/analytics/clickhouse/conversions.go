@@ -121,6 +121,12 @@ func (s *Store) Goals(ctx context.Context, scope analytics.Scope) ([]analytics.G
 	return list, wrap("query goals", err)
 }
 
+// ConvertedClicks implements analytics.Conversions.
+func (s *Store) ConvertedClicks(ctx context.Context, scope analytics.Scope) (map[string]int64, error) {
+	found, err := analytics.Reader(s.each).ConvertedClicks(ctx, analytics.ConvertedClicksSQL(conversions, scope))
+	return found, wrap("count converted clicks", err)
+}
+
 // Arms implements analytics.Conversions.
 func (s *Store) Arms(ctx context.Context, e analytics.Experiment) ([]analytics.ArmLine, error) {
 	list, err := analytics.Reader(s.each).Arms(ctx, e.ArmsSQL(clicks, conversions))

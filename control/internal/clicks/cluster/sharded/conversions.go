@@ -148,6 +148,20 @@ func (s *Store) ConversionBreakdown(ctx context.Context, scope analytics.Scope, 
 	return found, nil
 }
 
+// ConvertedClicks implements analytics.Conversions. A click and its conversions are in one shard.
+func (s *Store) ConvertedClicks(ctx context.Context, scope analytics.Scope) (map[string]int64, error) {
+	answers, err := answers(ctx, s, scope, func(ctx context.Context, b Backend, scope analytics.Scope) (map[string]int64, error) {
+		return b.ConvertedClicks(ctx, scope)
+	})
+	found := map[string]int64{"": 0}
+	for _, answer := range answers {
+		for goal, n := range answer {
+			found[goal] += n
+		}
+	}
+	return found, err
+}
+
 // Goals implements analytics.Conversions.
 func (s *Store) Goals(ctx context.Context, scope analytics.Scope) ([]analytics.GoalLine, error) {
 	answers, err := answers(ctx, s, scope, func(ctx context.Context, b Backend, scope analytics.Scope) ([]analytics.GoalLine, error) {

@@ -15,6 +15,7 @@ import { Controls, FilterChips } from './controls';
 import { Figures, type Metric } from './figures';
 import { Heatmap } from './heatmap';
 import { parametersOf, selectionOf, zoneOf, type Selection } from './selection';
+import { Segments } from './segments';
 import { Timeline } from './timeline';
 import { Groups, TopLinks } from './workspace';
 import './analytics.css';
@@ -88,6 +89,7 @@ function Body({ id, s, report, map }: { id: string; s: Selection; report: Whole;
         report={report}
         metric={metric}
         timezone={timezone}
+        id={id}
         file={{ path: id ? `/api/analytics/urls/${id}/export` : '/api/analytics/export', query: parameters }}
       />
       {report.topUrls ? (
@@ -129,6 +131,7 @@ function Report({ id, goals }: { id: string; goals: readonly string[] }) {
   return (
     <>
       <Controls s={s} timezone={timezone} goals={goals} />
+      <Segments s={s} />
       <FilterChips s={s} />
       {loaded.error !== undefined && <Problem error={loaded.error} retry={loaded.reload} />}
       {!loaded.data && loaded.error === undefined && <Loading />}

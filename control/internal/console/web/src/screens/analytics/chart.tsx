@@ -15,6 +15,8 @@ interface ChartProps {
   series: readonly Series[];
   /** The name of each point, for the axis and in full. */
   names: readonly { short: string; long: string }[];
+  /** The points with annotations, and what these say. */
+  marks?: readonly { at: number; said: string }[];
   /** Called with the first and last point that the user drags over, or with the point that the user clicks. */
   onZoom?: (first: number, last: number) => void;
 }
@@ -78,7 +80,8 @@ function Tip({
   width,
   series,
   names,
-}: { at: number; x: number; width: number } & Pick<ChartProps, 'series' | 'names'>) {
+  marks = [],
+}: { at: number; x: number; width: number } & Pick<ChartProps, 'series' | 'names' | 'marks'>) {
   return (
     <div class="tip" style={x > width / 2 ? { right: `${width - x + 10}px` } : { left: `${x + 10}px` }}>
       <p>{names[at]?.long}</p>
@@ -87,12 +90,20 @@ function Tip({
           {one.name} <b>{number(one.values[at] ?? 0)}</b>
         </p>
       ))}
+      {marks
+        .filter((one) => one.at === at)
+        .slice(0, 5)
+        .map((one, i) => (
+          <p key={i} class="mark">
+            <bdi>{one.said}</bdi>
+          </p>
+        ))}
     </div>
   );
 }
 
 /** A line chart that can be zoomed by clicking a point or dragging over some. */
-export function Chart({ label, series, names, onZoom }: ChartProps) {
+export function Chart({ label, series, names, marks = [], onZoom }: ChartProps) {
   const { ref, width } = useWidth();
   const [at, setAt] = useState<number>();
   const [from, setFrom] = useState<number>();
@@ -135,6 +146,9 @@ export function Chart({ label, series, names, onZoom }: ChartProps) {
           {series.map((one) => (
             <path key={one.name} class={`line ${one.kind}`} d={line(one.values, x, y)} />
           ))}
+          {[...new Set(marks.map((one) => one.at))].map((i) => (
+            <path key={i} class="mark" d={`M${x(i)} ${y(0)}V${space.top + 8}m-5 -8h10l-5 8z`} />
+          ))}
           {from !== undefined && at !== undefined && (
             <rect
               class="zoom"
@@ -151,7 +165,7 @@ export function Chart({ label, series, names, onZoom }: ChartProps) {
             ))}
         </svg>
       )}
-      {at !== undefined && <Tip at={at} x={x(at)} width={width} series={series} names={names} />}
+      {at !== undefined && <Tip at={at} x={x(at)} width={width} series={series} names={names} marks={marks} />}
     </div>
   );
 }

@@ -149,6 +149,32 @@ export function selectionOf(query: URLSearchParams): Selection {
   };
 }
 
+/** Filters as the API has them in a segment. */
+export type Filters = Partial<Record<FilterName | 'bot', string[]>>;
+
+const bots: Record<Audience, string[] | undefined> = { people: undefined, all: ['false', 'true'], bots: ['true'] };
+
+/** The filters of a selection, with its audience. */
+export function filtersOf({ filters, audience }: Selection): Filters {
+  const bot = bots[audience];
+  return { ...filters, ...(bot && { bot }) };
+}
+
+const textOf = (filters: Filters): string =>
+  JSON.stringify(
+    ([...filterNames, 'bot'] as const).map((name) => [...(filters[name] ?? [])].sort()),
+  );
+
+/** Whether two sets of filters select the same. */
+export const sameFilters = (a: Filters, b: Filters): boolean => textOf(a) === textOf(b);
+
+/** The part of an address that selects what filters select. */
+export function selectionOfFilters({ bot, ...filters }: Filters): Record<string, string[] | string> {
+  const given = (list: string[] = []) => [...list].sort().join();
+  const audience = (Object.keys(bots) as Audience[]).find((one) => given(bot) === given(bots[one]));
+  return { ...filters, audience: audience === 'people' ? '' : (audience ?? '') };
+}
+
 export interface Parameters extends Partial<Record<FilterName | 'bot', string[]>> {
   timeRange: string;
   startDate?: string;

@@ -7,9 +7,10 @@ import { Button } from '../../ui/button';
 import { complain } from '../../ui/toast';
 import { Chart, Legend } from './chart';
 import { savePNG, saveReport, saveSVG } from './export';
+import { Marks, pointOf, saidBy, useAnnotations } from './marks';
 import type { Metric } from './figures';
 import { namesOf, seriesOf } from './points';
-import { ownZone, zoomed, type Selection } from './selection';
+import { ownZone, zoomed, type Parameters, type Selection } from './selection';
 
 interface TimelineProps {
   s: Selection;
@@ -17,7 +18,9 @@ interface TimelineProps {
   metric: Metric;
   timezone: string;
   /** The endpoint that gives this report as a file, and its parameters. */
-  file: { path: string; query: object };
+  file: { path: string; query: Parameters };
+  /** The link of the report; '' for the workspace. */
+  id: string;
 }
 
 function Files({ file, chart }: Pick<TimelineProps, 'file'> & { chart: () => SVGSVGElement | null }) {
@@ -41,12 +44,16 @@ function Files({ file, chart }: Pick<TimelineProps, 'file'> & { chart: () => SVG
 }
 
 /** The course of a figure over the range. */
-export function Timeline({ s, report, metric, timezone, file }: TimelineProps) {
+export function Timeline({ s, report, metric, timezone, file, id }: TimelineProps) {
   const box = useRef<HTMLDivElement>(null);
   const days = report.timeSeries;
   const series = seriesOf(report, metric);
   const names = namesOf(days, s.interval, timezone);
   const first = days[0];
+  const list = useAnnotations(id, file.query);
+  const marks = (list.data?.data ?? [])
+    .map((one) => ({ at: pointOf(one.at, days, timezone), said: saidBy(one) }))
+    .filter((one) => one.at >= 0);
   const zoom = (from: number, to: number) => {
     const [a, b] = [days[from], days[to]];
     if (a && b) search({ ...zoomed(a, b, s.interval), range: '', interval: '' }, { step: true });
@@ -60,6 +67,7 @@ export function Timeline({ s, report, metric, timezone, file }: TimelineProps) {
         label={t('report.chartLabel', { what: t(`report.metric.${metric}`), n: total, points: days.length })}
         series={series}
         names={names}
+        marks={marks}
         {...(s.interval !== 'minute' && { onZoom: zoom })}
       />
       <Legend series={series} />
@@ -72,6 +80,7 @@ export function Timeline({ s, report, metric, timezone, file }: TimelineProps) {
         )}
         <Files file={file} chart={() => box.current?.querySelector('svg') ?? null} />
       </div>
+      <Marks id={id} list={list} timezone={timezone} />
       <details>
         <summary>{t('report.table')}</summary>
         <table class="table">

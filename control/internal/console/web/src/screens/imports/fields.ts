@@ -20,6 +20,7 @@ export const names = {
   utmContent: 'import.field.utmContent',
   defaultUrl: 'import.field.defaultUrl',
   stickiness: 'import.field.stickiness',
+  forwardPath: 'import.field.forwardPath',
   trackConversions: 'import.field.trackConversions',
   twitterCardType: 'import.field.twitterCardType',
 } as const;

@@ -39,7 +39,7 @@ const times = ['startsAt', 'expiresAt'] as const;
 export type Fields = Record<
   'originalUrl' | (typeof texts)[number] | (typeof times)[number] | 'maxClicks' | 'redirectCode' | 'password',
   string
-> & { tags: string[]; noPassword: boolean };
+> & { tags: string[]; noPassword: boolean; forwardPath: boolean };
 
 /** The names of the fields. */
 export const labels = {
@@ -60,6 +60,7 @@ export const labels = {
   password: 'edit.password',
   noPassword: 'edit.noPassword',
   redirectCode: 'edit.redirectCode',
+  forwardPath: 'edit.forwardPath',
   externalId: 'edit.externalId',
   notes: 'edit.notes',
   ogTitle: 'social.ogTitle',
@@ -79,6 +80,7 @@ export function fieldsOf(link: Link): Fields {
     expiresAt: local(link.expiresAt),
     maxClicks: link.maxClicks === null ? '' : `${link.maxClicks}`,
     redirectCode: `${link.redirectCode}`,
+    forwardPath: link.forwardPath,
     tags: link.tags,
     password: '',
     noPassword: false,
@@ -93,6 +95,7 @@ export const noFields: Fields = {
   expiresAt: '',
   maxClicks: '',
   redirectCode: '302',
+  forwardPath: false,
   tags: [],
   password: '',
   noPassword: false,
@@ -123,6 +126,7 @@ export function differences(before: Fields, fields: Fields): Changes {
     changes.maxClicks = fields.maxClicks === '' ? null : count(fields.maxClicks);
   if (fields.redirectCode !== before.redirectCode)
     changes.redirectCode = Number(fields.redirectCode) as Link['redirectCode'];
+  if (fields.forwardPath !== before.forwardPath) changes.forwardPath = fields.forwardPath;
   if (!same(fields.tags, before.tags)) changes.tags = fields.tags;
   if (fields.password !== '') changes.password = fields.password;
   else if (fields.noPassword) changes.password = null;

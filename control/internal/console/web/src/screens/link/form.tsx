@@ -96,6 +96,7 @@ export function More({ fields, set, problem, protectedNow }: PartProps & { prote
   const open =
     protectedNow ||
     fields.redirectCode !== '302' ||
+    fields.forwardPath ||
     fields.externalId !== '' ||
     fields.notes !== '' ||
     ['password', 'redirectCode', 'externalId', 'notes'].some((name) => problem(name));
@@ -118,6 +119,15 @@ export function More({ fields, set, problem, protectedNow }: PartProps & { prote
         options={codes.map((code) => [code, t(`edit.code.${code}`)] as const)}
         onValue={(redirectCode) => set({ redirectCode })}
       />
+      <label class="tick wide">
+        <input
+          type="checkbox"
+          name="forwardPath"
+          checked={fields.forwardPath}
+          onChange={(event) => set({ forwardPath: event.currentTarget.checked })}
+        />
+        {t('edit.forwardPath')}
+      </label>
       {protectedNow && (
         <label class="tick wide">
           <input

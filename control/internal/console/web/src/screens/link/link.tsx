@@ -6,6 +6,7 @@ import { day, t } from '../../text';
 import { Button, IconButton } from '../../ui/button';
 import { copy } from '../../ui/copy';
 import { useDraft } from '../../ui/draft';
+import { HealthBadge, HealthNotice } from '../../ui/health';
 import { Icon } from '../../ui/icon';
 import { Heading, Waiting } from '../../ui/page';
 import { Problem } from '../../ui/problem';
@@ -185,7 +186,8 @@ function Suspended({ link, onLifted }: { link: Link; onLifted: () => void }) {
 }
 
 /** The short address with what is done with it most, whether it works, and how often it was visited. */
-function State({ link: { id, shortUrl, status, clickCount, createdAt }, by }: { link: Link; by: string }) {
+function State({ link, by }: { link: Link; by: string }) {
+  const { id, shortUrl, status, clickCount, createdAt } = link;
   const short = bare(shortUrl);
   const open = t('edit.open', { link: short });
   return (
@@ -207,6 +209,7 @@ function State({ link: { id, shortUrl, status, clickCount, createdAt }, by }: { 
         </a>
       </span>
       <span class={`badge ${status}`}>{t(`status.${status}`)}</span>
+      <HealthBadge link={link} />
       <a href={to(`/links/${id}/analytics`)}>{t('links.clicks', { n: clickCount })}</a>
       <span>
         {day(createdAt)} {by && <>· {t('links.by', { name: by })}</>}
@@ -234,6 +237,7 @@ export function EditLink({ id }: { id: string }) {
         <State link={link.data} by={creatorOf(link.data)} />
       </header>
       <LinkTabs id={id} here="" />
+      <HealthNotice link={link.data} />
       {link.data.status === 'SUSPENDED' && <Suspended link={link.data} onLifted={saved} />}
       <Form
         key={link.data.id}

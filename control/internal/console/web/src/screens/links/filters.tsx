@@ -13,6 +13,8 @@ import { Views } from './views';
 
 const statuses = ['ACTIVE', 'INACTIVE', 'SCHEDULED', 'EXPIRED', 'EXHAUSTED', 'SUSPENDED'] as const;
 
+const healths = ['ok', 'redirected', 'broken', 'unknown'] as const;
+
 interface FiltersProps {
   selection: Selection;
   workspace: string;
@@ -95,7 +97,7 @@ export function Filters({ selection, workspace }: FiltersProps) {
   // On phones, the filters are behind a button, unless one is set.
   const [open, setOpen] = useState(isFiltered({ ...selection, search: '' }));
   const any: readonly [string, string] = ['', t('links.any')];
-  const { tag, domain, bundle, creator, campaign, status } = selection;
+  const { tag, domain, bundle, creator, campaign, status, health } = selection;
   return (
     <div class="filters list" role="search">
       <SearchField label={t('links.search')} hint={t('links.searchHint')} value={selection.search} />
@@ -118,6 +120,13 @@ export function Filters({ selection, workspace }: FiltersProps) {
           value={status}
           options={[any, ...statuses.map((one) => [one, t(`status.${one}`)] as const)]}
           onValue={(next) => search({ status: next })}
+        />
+        <Select
+          label={t('health.title')}
+          name="health"
+          value={health}
+          options={[any, ...healths.map((one) => [one, t(`health.${one}`)] as const)]}
+          onValue={(next) => search({ health: next })}
         />
         <By label={t('links.tag')} name="tag" shown={tag.join(', ')} find={tags} />
         <ByBundle bundle={bundle} />

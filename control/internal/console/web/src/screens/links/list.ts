@@ -12,6 +12,7 @@ export const pageSize = 100;
 export interface Selection {
   search: string;
   status: string;
+  health: string;
   tag: string[];
   domain: string;
   /** Id of a bundle. */
@@ -23,7 +24,7 @@ export interface Selection {
 }
 
 /** The filters that are one text each in the address. */
-const texts = ['search', 'status', 'domain', 'bundle', 'creator', 'campaign'] as const;
+const texts = ['search', 'status', 'health', 'domain', 'bundle', 'creator', 'campaign'] as const;
 
 /** What an address has without filters. */
 export const noFilters = Object.fromEntries([...texts, 'tag', 'view'].map((name) => [name, '']));
@@ -111,12 +112,13 @@ export class List {
 
   /** The selection as the API takes it. */
   parameters() {
-    const { search, status, tag, domain, bundle, creator, campaign, sort } = this.selection;
+    const { search, status, health, tag, domain, bundle, creator, campaign, sort } = this.selection;
     if (status === 'DELETED') return { search, status }; // the trash has a search alone
     const [sortBy, sortOrder] = orders[sort as Order];
     return {
       search,
       status,
+      health,
       sortBy,
       sortOrder,
       tag,

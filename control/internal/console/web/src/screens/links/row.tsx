@@ -3,6 +3,7 @@ import { to } from '../../route';
 import { compact, day, number, t } from '../../text';
 import { IconButton } from '../../ui/button';
 import { copy } from '../../ui/copy';
+import { HealthBadge } from '../../ui/health';
 import { Icon } from '../../ui/icon';
 import { SiteIcon } from '../../ui/siteicon';
 import { bare, creatorOf, nameOf } from './changes';
@@ -95,6 +96,7 @@ export function Row({ link, shared, trend, chosen, onPick, selectable }: RowProp
             {nameOf(link)}
           </a>
           {link.status !== 'ACTIVE' && <span class={`badge ${link.status}`}>{t(`status.${link.status}`)}</span>}
+          <HealthBadge link={link} />
         </p>
         <p class="ways">
           <span class="mono short">{short}</span>

@@ -20,6 +20,11 @@ export const events = [
   'url.deleted',
   'url.restored',
   'url.clicked',
+  'link.started',
+  'link.expired',
+  'link.exhausted',
+  'link.destination_broken',
+  'link.destination_recovered',
   'routing.rule_created',
   'routing.rule_updated',
   'routing.rule_deleted',
@@ -159,7 +164,7 @@ function changesOf(was: Fields, now: Fields) {
 const shown = ['name', 'url', 'events', 'scope', 'headers', 'secret'];
 
 /** Shows a secret that cannot be read again. */
-function Once({ secret, onClose }: { secret: string; onClose: () => void }) {
+export function Once({ secret, onClose }: { secret: string; onClose: () => void }) {
   return (
     <Dialog title={t('hook.secretOnce')} onClose={onClose}>
       <form method="dialog">

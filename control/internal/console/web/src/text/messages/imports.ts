@@ -329,6 +329,14 @@ export const imports = {
     ja: 'A/B テストの固定方法',
     ar: 'ثبات اختبار A/B',
   },
+  'import.field.forwardPath': {
+    en: 'Pass on the path',
+    de: 'Pfad weitergeben',
+    fr: 'Transmettre le chemin',
+    es: 'Transmitir la ruta',
+    ja: 'パスを引き継ぐ',
+    ar: 'تمرير المسار',
+  },
   'import.field.trackConversions': {
     en: 'Track conversions',
     de: 'Conversions verfolgen',

@@ -20,6 +20,7 @@ import { experiment } from './experiment';
 import { experimentoutcome } from './experimentoutcome';
 import { experimentreasons } from './experimentreasons';
 import { factors } from './factors';
+import { health } from './health';
 import { history } from './history';
 import { importplan } from './importplan';
 import { imports } from './imports';
@@ -37,6 +38,7 @@ import { people } from './people';
 import { qr } from './qr';
 import { report } from './report';
 import { reportcontrols } from './reportcontrols';
+import { reportmarks } from './reportmarks';
 import { rules } from './rules';
 import { said } from './said';
 import { saidimports } from './saidimports';
@@ -47,6 +49,7 @@ import { tryout } from './tryout';
 import { views } from './views';
 import { webhookhealth } from './webhookhealth';
 import { webhooks } from './webhooks';
+import { webhooksecret } from './webhooksecret';
 import { workspace } from './workspace';
 
 export const messages = {
@@ -58,6 +61,7 @@ export const messages = {
   ...entrance,
   ...audit,
   ...audited,
+  ...health,
   ...history,
   ...social,
   ...domains,
@@ -82,6 +86,7 @@ export const messages = {
   ...people,
   ...qr,
   ...reportcontrols,
+  ...reportmarks,
   ...report,
   ...rules,
   ...conditions,
@@ -94,6 +99,7 @@ export const messages = {
   ...experimentreasons,
   ...webhooks,
   ...webhookhealth,
+  ...webhooksecret,
   ...deliveries,
   ...trash,
 } as const;

@@ -57,6 +57,14 @@ export const link = {
     ja: '人間のクリックだけを数え、ボットは数えません。',
     ar: 'نقرات الأشخاص. لا تُحسب الروبوتات.',
   },
+  'edit.forwardPath': {
+    en: 'Pass on the path: /slug/a/b leads to the destination with /a/b',
+    de: 'Pfad weitergeben: /slug/a/b führt zum Ziel mit /a/b',
+    fr: 'Transmettre le chemin : /slug/a/b mène à la destination avec /a/b',
+    es: 'Transmitir la ruta: /slug/a/b lleva al destino con /a/b',
+    ja: 'パスを引き継ぐ: /slug/a/b は宛先に /a/b を付けた URL に移動',
+    ar: 'تمرير المسار: ‎/slug/a/b‎ يقود إلى الوجهة مع ‎/a/b‎',
+  },
   'edit.expiredUrl': {
     en: 'Afterwards',
     de: 'Danach',

@@ -1,0 +1,60 @@
+package redirect
+
+import (
+	"bytes"
+
+	"github.com/shortline/shortline/shared/link"
+)
+
+// splitExtended splits a path at a host with extended slugs: the longest slug wins that a link has. Slugs may be percent-encoded and
+// in any form of Unicode.
+func (h *Handler) splitExtended(t *target) {
+	if !h.slugs(t).Extended || len(t.path) == 0 {
+		return
+	}
+	path := t.path[1:]
+	for end := len(path); end > 0; end = bytes.LastIndexByte(path[:end], '/') {
+		var buf [maxSlug + 1]byte
+		decoded, ok := decode(buf[:0], path[:end])
+		if !ok {
+			continue
+		}
+		asked := *t
+		asked.setExtended(decoded)
+		if e, ok := h.lookup(&asked); ok {
+			t.deepSlug, t.extended = asked.deepSlug, true
+			t.slug, t.rest = slugOf(&e, len(asked.slug)), path[end:]
+			return
+		}
+	}
+}
+
+// setExtended sets the slug to the normal form of a text.
+func (t *target) setExtended(text []byte) {
+	t.slug = text
+	for _, c := range text {
+		if c >= 0x80 {
+			t.slug = link.AppendNormal(nil, text)
+			break
+		}
+	}
+	t.deepSlug = bytes.IndexByte(t.slug, '/') >= 0
+}
+
+// decode appends a path without its escapes to b, which has room for the longest slug. ok is false for what is longer.
+func decode(b, path []byte) (decoded []byte, ok bool) {
+	for i := 0; i < len(path); {
+		if len(b) == maxSlug {
+			return b, false
+		}
+		c, size := path[i], 1
+		if c == '%' && i+3 <= len(path) {
+			if high, low := hexDigit(path[i+1]), hexDigit(path[i+2]); high >= 0 && low >= 0 {
+				c, size = byte(high<<4|low), 3
+			}
+		}
+		b = append(b, c)
+		i += size
+	}
+	return b, true
+}
