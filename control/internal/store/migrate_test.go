@@ -126,6 +126,8 @@ func age(t *testing.T, dialect string, db *sql.DB) {
 		`ALTER TABLE workspaces DROP COLUMN hides_previews`,
 		`DROP INDEX suspended_slugs_folded`,
 		`ALTER TABLE oidc_providers DROP COLUMN trust_email`,
+		`DROP TABLE link_edit_links`,
+		`DROP TABLE link_edits`,
 		`DROP TABLE link_health`,
 		`DROP TABLE link_destinations`,
 		`DROP TABLE destination_hosts`,
