@@ -302,7 +302,7 @@ func TestLook_tells_each_channel_once(t *testing.T) {
 	})
 }
 
-// Every cause is found, links that end on the same day are one alert, and nothing is told of other workspaces.
+// Every cause is found, links that end on the same day are one alert, and other workspaces' links do not count.
 func TestLook_finds_every_cause(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("expiry exhaustion domain webhook clicks")
