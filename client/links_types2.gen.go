@@ -7,20 +7,6 @@ import (
 	"time"
 )
 
-type Change struct {
-	// The value before.
-	Old json.RawMessage `json:"old"`
-	// The value after.
-	New json.RawMessage `json:"new"`
-}
-
-type PartChange struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	// Fields by name. All old values of a new part are null, and all new values of a removed one.
-	Changes map[string]Change `json:"changes"`
-}
-
 type ItemError struct {
 	// The HTTP status that a request with this item alone would get.
 	StatusCode int `json:"statusCode"`
@@ -279,7 +265,6 @@ type Destination struct {
 type ExportLinksParams struct {
 	Search      string     `query:"search"`
 	Status      LinkStatus `query:"status"`
-	Health      Health     `query:"health"`
 	Tag         []string   `query:"tag,explode"`
 	Domain      string     `query:"domain"`
 	BundleID    string     `query:"bundleId"`
@@ -420,4 +405,40 @@ type ExplainLink struct {
 	Returning Optional[bool]      `json:"returning,omitzero"`
 	Time      Optional[time.Time] `json:"time,omitzero"`
 	UserAgent Optional[string]    `json:"userAgent,omitzero"`
+}
+
+// LinkDraft has fields that are described at [NewLinkDraft].
+type LinkDraft struct {
+	BundleIDs         Optional[[]string]       `json:"bundleIds,omitzero"`
+	DefaultURL        Optional[string]         `json:"defaultUrl,omitzero"`
+	ExpiredURL        Optional[string]         `json:"expiredUrl,omitzero"`
+	ExpiresAt         Optional[time.Time]      `json:"expiresAt,omitzero"`
+	ExternalID        Optional[string]         `json:"externalId,omitzero"`
+	ForwardPath       Optional[bool]           `json:"forwardPath,omitzero"`
+	IsABTesting       Optional[bool]           `json:"isABTesting,omitzero"`
+	IsSmartRouting    Optional[bool]           `json:"isSmartRouting,omitzero"`
+	MaxClicks         Optional[int]            `json:"maxClicks,omitzero"`
+	Notes             Optional[string]         `json:"notes,omitzero"`
+	OGDescription     Optional[string]         `json:"ogDescription,omitzero"`
+	OGImage           Optional[string]         `json:"ogImage,omitzero"`
+	OGTitle           Optional[string]         `json:"ogTitle,omitzero"`
+	OriginalURL       Optional[string]         `json:"originalUrl,omitzero"`
+	Password          Optional[string]         `json:"password,omitzero"`
+	RedirectCode      Optional[int]            `json:"redirectCode,omitzero"`
+	Rules             Optional[[]DraftRule]    `json:"rules,omitzero"`
+	StartsAt          Optional[time.Time]      `json:"startsAt,omitzero"`
+	Status            Optional[LinkStatus]     `json:"status,omitzero"`
+	Stickiness        Optional[Stickiness]     `json:"stickiness,omitzero"`
+	Tags              Optional[[]string]       `json:"tags,omitzero"`
+	Title             Optional[string]         `json:"title,omitzero"`
+	TrackConversions  Optional[bool]           `json:"trackConversions,omitzero"`
+	TwitterCardType   Optional[TwitterCard]    `json:"twitterCardType,omitzero"`
+	UTMCampaign       Optional[string]         `json:"utmCampaign,omitzero"`
+	UTMContent        Optional[string]         `json:"utmContent,omitzero"`
+	UTMID             Optional[string]         `json:"utmId,omitzero"`
+	UTMMedium         Optional[string]         `json:"utmMedium,omitzero"`
+	UTMSource         Optional[string]         `json:"utmSource,omitzero"`
+	UTMSourcePlatform Optional[string]         `json:"utmSourcePlatform,omitzero"`
+	UTMTerm           Optional[string]         `json:"utmTerm,omitzero"`
+	Variants          Optional[[]DraftVariant] `json:"variants,omitzero"`
 }

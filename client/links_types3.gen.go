@@ -6,42 +6,6 @@ import (
 	"time"
 )
 
-// LinkDraft has fields that are described at [NewLinkDraft].
-type LinkDraft struct {
-	BundleIDs         Optional[[]string]       `json:"bundleIds,omitzero"`
-	DefaultURL        Optional[string]         `json:"defaultUrl,omitzero"`
-	ExpiredURL        Optional[string]         `json:"expiredUrl,omitzero"`
-	ExpiresAt         Optional[time.Time]      `json:"expiresAt,omitzero"`
-	ExternalID        Optional[string]         `json:"externalId,omitzero"`
-	ForwardPath       Optional[bool]           `json:"forwardPath,omitzero"`
-	IsABTesting       Optional[bool]           `json:"isABTesting,omitzero"`
-	IsSmartRouting    Optional[bool]           `json:"isSmartRouting,omitzero"`
-	MaxClicks         Optional[int]            `json:"maxClicks,omitzero"`
-	Notes             Optional[string]         `json:"notes,omitzero"`
-	OGDescription     Optional[string]         `json:"ogDescription,omitzero"`
-	OGImage           Optional[string]         `json:"ogImage,omitzero"`
-	OGTitle           Optional[string]         `json:"ogTitle,omitzero"`
-	OriginalURL       Optional[string]         `json:"originalUrl,omitzero"`
-	Password          Optional[string]         `json:"password,omitzero"`
-	RedirectCode      Optional[int]            `json:"redirectCode,omitzero"`
-	Rules             Optional[[]DraftRule]    `json:"rules,omitzero"`
-	StartsAt          Optional[time.Time]      `json:"startsAt,omitzero"`
-	Status            Optional[LinkStatus]     `json:"status,omitzero"`
-	Stickiness        Optional[Stickiness]     `json:"stickiness,omitzero"`
-	Tags              Optional[[]string]       `json:"tags,omitzero"`
-	Title             Optional[string]         `json:"title,omitzero"`
-	TrackConversions  Optional[bool]           `json:"trackConversions,omitzero"`
-	TwitterCardType   Optional[TwitterCard]    `json:"twitterCardType,omitzero"`
-	UTMCampaign       Optional[string]         `json:"utmCampaign,omitzero"`
-	UTMContent        Optional[string]         `json:"utmContent,omitzero"`
-	UTMID             Optional[string]         `json:"utmId,omitzero"`
-	UTMMedium         Optional[string]         `json:"utmMedium,omitzero"`
-	UTMSource         Optional[string]         `json:"utmSource,omitzero"`
-	UTMSourcePlatform Optional[string]         `json:"utmSourcePlatform,omitzero"`
-	UTMTerm           Optional[string]         `json:"utmTerm,omitzero"`
-	Variants          Optional[[]DraftVariant] `json:"variants,omitzero"`
-}
-
 type ReplayLink struct {
 	// Unsaved changes of the link, as for explainURL.
 	Draft LinkDraft `json:"draft"`
@@ -111,6 +75,13 @@ type ReplayedVisit struct {
 	Changed bool            `json:"changed"`
 	// Types of conditions whose facts are not stored and decide this visit, such as query.
 	Unknown []string `json:"unknown"`
+}
+
+// PageParams are parameters of a request. A parameter with its zero value is left out. Some are described at
+// [ListLinksParams].
+type PageParams struct {
+	Page  int `query:"page"`
+	Limit int `query:"limit"`
 }
 
 type LinkRevision struct {
@@ -212,12 +183,6 @@ const (
 	AuditActionViewCreated               AuditAction = "VIEW_CREATED"
 	AuditActionViewUpdated               AuditAction = "VIEW_UPDATED"
 	AuditActionViewDeleted               AuditAction = "VIEW_DELETED"
-	AuditActionSegmentCreated            AuditAction = "SEGMENT_CREATED"
-	AuditActionSegmentUpdated            AuditAction = "SEGMENT_UPDATED"
-	AuditActionSegmentDeleted            AuditAction = "SEGMENT_DELETED"
-	AuditActionAnnotationCreated         AuditAction = "ANNOTATION_CREATED"
-	AuditActionAnnotationUpdated         AuditAction = "ANNOTATION_UPDATED"
-	AuditActionAnnotationDeleted         AuditAction = "ANNOTATION_DELETED"
 	AuditActionImportCreated             AuditAction = "IMPORT_CREATED"
 	AuditActionImportStarted             AuditAction = "IMPORT_STARTED"
 	AuditActionImportFinished            AuditAction = "IMPORT_FINISHED"
@@ -237,12 +202,6 @@ const (
 	AuditActionWebhookUpdated            AuditAction = "WEBHOOK_UPDATED"
 	AuditActionWebhookDeleted            AuditAction = "WEBHOOK_DELETED"
 	AuditActionWebhookResent             AuditAction = "WEBHOOK_RESENT"
-	AuditActionAlertChannelCreated       AuditAction = "ALERT_CHANNEL_CREATED"
-	AuditActionAlertChannelUpdated       AuditAction = "ALERT_CHANNEL_UPDATED"
-	AuditActionAlertChannelDeleted       AuditAction = "ALERT_CHANNEL_DELETED"
-	AuditActionAlertRuleCreated          AuditAction = "ALERT_RULE_CREATED"
-	AuditActionAlertRuleUpdated          AuditAction = "ALERT_RULE_UPDATED"
-	AuditActionAlertRuleDeleted          AuditAction = "ALERT_RULE_DELETED"
 	AuditActionRoutingRuleCreated        AuditAction = "ROUTING_RULE_CREATED"
 	AuditActionRoutingRuleUpdated        AuditAction = "ROUTING_RULE_UPDATED"
 	AuditActionRoutingRuleDeleted        AuditAction = "ROUTING_RULE_DELETED"
@@ -424,4 +383,61 @@ const (
 	CodeIdempotencyRunning  Code = "IDEMPOTENCY_RUNNING"
 	CodeIdempotencyUnknown  Code = "IDEMPOTENCY_UNKNOWN"
 	CodeNoDNS               Code = "NO_DNS"
+)
+
+// ConditionType is one of the constants below. A later release of the server may know more.
+type ConditionType string
+
+const (
+	ConditionTypeDevice      ConditionType = "device"
+	ConditionTypeOS          ConditionType = "os"
+	ConditionTypeBrowser     ConditionType = "browser"
+	ConditionTypeCountry     ConditionType = "country"
+	ConditionTypeRegion      ConditionType = "region"
+	ConditionTypeCity        ConditionType = "city"
+	ConditionTypeLanguage    ConditionType = "language"
+	ConditionTypeTime        ConditionType = "time"
+	ConditionTypeDayOfWeek   ConditionType = "day_of_week"
+	ConditionTypeReferer     ConditionType = "referer"
+	ConditionTypeUTMSource   ConditionType = "utm_source"
+	ConditionTypeUTMMedium   ConditionType = "utm_medium"
+	ConditionTypeUTMCampaign ConditionType = "utm_campaign"
+	ConditionTypeUTMTerm     ConditionType = "utm_term"
+	ConditionTypeUTMContent  ConditionType = "utm_content"
+	ConditionTypeIP          ConditionType = "ip"
+	ConditionTypeContinent   ConditionType = "continent"
+	ConditionTypeQuery       ConditionType = "query"
+	ConditionTypeDate        ConditionType = "date"
+	ConditionTypeVisitor     ConditionType = "visitor"
+	ConditionTypePercentage  ConditionType = "percentage"
+)
+
+// Device is one of the constants below. A later release of the server may know more.
+type Device string
+
+const (
+	DeviceMobile  Device = "MOBILE"
+	DeviceTablet  Device = "TABLET"
+	DeviceDesktop Device = "DESKTOP"
+)
+
+// ExportFormat is one of the constants below. A later release of the server may know more.
+type ExportFormat string
+
+const (
+	ExportFormatCSV  ExportFormat = "csv"
+	ExportFormatJSON ExportFormat = "json"
+)
+
+// LinkSort is one of the constants below. A later release of the server may know more.
+type LinkSort string
+
+const (
+	LinkSortClickCount LinkSort = "clickCount"
+	LinkSortCreatedAt  LinkSort = "createdAt"
+	LinkSortDeletedAt  LinkSort = "deletedAt"
+	LinkSortExpiresAt  LinkSort = "expiresAt"
+	LinkSortSlug       LinkSort = "slug"
+	LinkSortTitle      LinkSort = "title"
+	LinkSortUpdatedAt  LinkSort = "updatedAt"
 )

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// ReportParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [ListAnnotationsParams].
+// ReportParams are parameters of a request. A parameter with its zero value is left out.
 type ReportParams struct {
 	// The first day: a date, or an instant, which stands for its day in the time zone. Default: 30 days ago. If
 	// interval is minute or hour, an instant stands for itself.
@@ -18,7 +17,8 @@ type ReportParams struct {
 	// last_7_days, last_30_days, last_90_days, last_365_days, or custom for startDate and endDate. If interval is
 	// minute or hour also last_hour, last_6_hours, last_24_hours.
 	TimeRange TimeRange `query:"timeRange"`
-	Timezone  string    `query:"timezone"`
+	// IANA time zone of the days. Default: UTC.
+	Timezone string `query:"timezone"`
 	// Include bots.
 	IncludeBots Optional[bool] `query:"includeBots"`
 	// Rows in each list. Default: 10, or 20 for clicks.
@@ -166,126 +166,6 @@ type ComparedBots struct {
 	Figures BotReport `json:"figures"`
 }
 
-// ConversionsReportParams are parameters of a request. A parameter with its zero value is left out. Some are described
-// at [ReportParams].
-type ConversionsReportParams struct {
-	StartDate   string         `query:"startDate"`
-	EndDate     string         `query:"endDate"`
-	TimeRange   TimeRange      `query:"timeRange"`
-	Timezone    string         `query:"timezone"`
-	IncludeBots Optional[bool] `query:"includeBots"`
-	Limit       int            `query:"limit"`
-	Country     []string       `query:"country,explode"`
-	Region      []string       `query:"region,explode"`
-	City        []string       `query:"city,explode"`
-	Device      []string       `query:"device,explode"`
-	OS          []string       `query:"os,explode"`
-	Browser     []string       `query:"browser,explode"`
-	Referer     []string       `query:"referer,explode"`
-	Language    []string       `query:"language,explode"`
-	UTMSource   []string       `query:"utmSource,explode"`
-	UTMMedium   []string       `query:"utmMedium,explode"`
-	UTMCampaign []string       `query:"utmCampaign,explode"`
-	UTMTerm     []string       `query:"utmTerm,explode"`
-	UTMContent  []string       `query:"utmContent,explode"`
-	VariantID   []string       `query:"variantId,explode"`
-	RuleID      []string       `query:"ruleId,explode"`
-	Domain      []string       `query:"domain,explode"`
-	Tag         []string       `query:"tag,explode"`
-	BundleID    []string       `query:"bundleId,explode"`
-	Bot         []string       `query:"bot,explode"`
-	Interval    Interval       `query:"interval"`
-	Compare     Compare        `query:"compare"`
-	// Only conversions of this goal. The list of goals still has all of them.
-	Goal string `query:"goal"`
-}
-
-type Yields struct {
-	Funnel []FunnelStep `json:"funnel"`
-	// All goals with conversions, most conversions first.
-	Goals []GoalYield `json:"goals"`
-	// By utm_campaign. This list and the next ones have only what has conversions, most conversions first.
-	Campaigns []NamedYield `json:"campaigns"`
-	// By utm_source.
-	UTMSources []NamedYield `json:"utmSources"`
-	// By referring site.
-	Sources []NamedYield `json:"sources"`
-	// By the tags that links have now. A link can have several tags.
-	Tags []NamedYield `json:"tags"`
-	// Without deleted links, whose conversions are in all other figures.
-	Links  []LinkYield `json:"links"`
-	Clicks int         `json:"clicks"`
-	// Conversions of these clicks.
-	Conversions int `json:"conversions"`
-	// Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if clicks have several conversions.
-	ConversionRate float64 `json:"conversionRate"`
-	// Sum of the values of the conversions in each currency.
-	Revenue []Amount `json:"revenue"`
-	// Only with compare.
-	Comparison *ComparedYields `json:"comparison,omitzero"`
-}
-
-type FunnelStep struct {
-	// CLICK: all clicks. CONVERSION: those with at least one conversion.
-	Step  FunnelStepStep `json:"step"`
-	Count int            `json:"count"`
-	// As a percentage of the first step.
-	Rate float64 `json:"rate"`
-}
-
-type GoalYield struct {
-	Name string `json:"name"`
-	// Clicks with at least one conversion of the goal.
-	ConvertedClicks int `json:"convertedClicks"`
-	Conversions     int `json:"conversions"`
-	// Converted clicks as a percentage of all clicks.
-	ConversionRate float64  `json:"conversionRate"`
-	Revenue        []Amount `json:"revenue"`
-}
-
-type Amount struct {
-	// ISO 4217 code. Empty for values without a currency.
-	Currency string `json:"currency"`
-	// Exact, with at most four decimals.
-	Amount float64 `json:"amount"`
-}
-
-type NamedYield struct {
-	// Of sources: the site, or Direct. Unknown: clicks without a value, and conversions whose click has not arrived.
-	Name   string `json:"name"`
-	Clicks int    `json:"clicks"`
-	// Conversions of these clicks.
-	Conversions int `json:"conversions"`
-	// Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if clicks have several conversions.
-	ConversionRate float64 `json:"conversionRate"`
-	// Sum of the values of the conversions in each currency.
-	Revenue []Amount `json:"revenue"`
-}
-
-type LinkYield struct {
-	ID string `json:"id"`
-	// The host name of the link's address.
-	Domain string  `json:"domain"`
-	Slug   string  `json:"slug"`
-	Title  *string `json:"title"`
-	Clicks int     `json:"clicks"`
-	// Conversions of these clicks.
-	Conversions int `json:"conversions"`
-	// Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if clicks have several conversions.
-	ConversionRate float64 `json:"conversionRate"`
-	// Sum of the values of the conversions in each currency.
-	Revenue []Amount `json:"revenue"`
-}
-
-type ComparedYields struct {
-	// First day of that period, or its first instant if the interval is minute or hour.
-	StartDate string `json:"startDate"`
-	// Last day of that period, or the instant at which it ends if the interval is minute or hour.
-	EndDate string `json:"endDate"`
-	// The same figures of that period.
-	Figures Yields `json:"figures"`
-}
-
 // ExportReportParams are parameters of a request. A parameter with its zero value is left out. Some are described at
 // [ExportLinksParams].
 type ExportReportParams struct {
@@ -421,6 +301,13 @@ type Group struct {
 	Revenue []Amount `json:"revenue,omitzero"`
 }
 
+type Amount struct {
+	// ISO 4217 code. Empty for values without a currency.
+	Currency string `json:"currency"`
+	// Exact, with at most four decimals.
+	Amount float64 `json:"amount"`
+}
+
 type ComparedGroups struct {
 	// First day of that period, or its first instant if the interval is minute or hour.
 	StartDate string `json:"startDate"`
@@ -444,4 +331,83 @@ type Weekday struct {
 	Clicks  int            `json:"clicks"`
 	// Clicks by the hour that clocks in the time zone show, from 0 to 23.
 	Hours []int `json:"hours"`
+}
+
+type ComparedHeatmap struct {
+	// First day of that period, or its first instant if the interval is minute or hour.
+	StartDate string `json:"startDate"`
+	// Last day of that period, or the instant at which it ends if the interval is minute or hour.
+	EndDate string `json:"endDate"`
+	// The same figures of that period.
+	Figures Heatmap `json:"figures"`
+}
+
+// LiveParams are parameters of a request. A parameter with its zero value is left out. Some are described at
+// [ExportReportParams].
+type LiveParams struct {
+	URLID string `query:"urlId"`
+	// own (default), or all: the clicks of all users, for administrators.
+	Scope LiveScope `query:"scope"`
+	// Include clicks of bots.
+	IncludeBots Optional[bool] `query:"includeBots"`
+	// The same as Last-Event-ID, for clients that can't set headers.
+	LastEventID string `query:"lastEventId"`
+}
+
+// ListMissingSlugsParams are parameters of a request. A parameter with its zero value is left out. Some are described
+// at [PageParams].
+type ListMissingSlugsParams struct {
+	Page  int `query:"page"`
+	Limit int `query:"limit"`
+	// The first day (UTC), as a date or time in ISO 8601. Default: 30 days ago.
+	From string `query:"from"`
+	// The last day (UTC), inclusive. Default: today.
+	To string `query:"to"`
+}
+
+type MissingSlug struct {
+	// The host that visitors asked. A new link gets it as its domain.
+	Host string `json:"host"`
+	Slug string `json:"slug"`
+	// Requests in the period.
+	Count int `json:"count"`
+	// The first request in the period. Of an edge of an earlier release, its report.
+	FirstAt time.Time `json:"firstAt"`
+	// The last request in the period.
+	LastAt time.Time `json:"lastAt"`
+}
+
+// FullReportParams are parameters of a request. A parameter with its zero value is left out. Some are described at
+// [GroupReportParams].
+type FullReportParams struct {
+	StartDate   string         `query:"startDate"`
+	EndDate     string         `query:"endDate"`
+	TimeRange   TimeRange      `query:"timeRange"`
+	Timezone    string         `query:"timezone"`
+	IncludeBots Optional[bool] `query:"includeBots"`
+	Limit       int            `query:"limit"`
+	Country     []string       `query:"country,explode"`
+	Region      []string       `query:"region,explode"`
+	City        []string       `query:"city,explode"`
+	Device      []string       `query:"device,explode"`
+	OS          []string       `query:"os,explode"`
+	Browser     []string       `query:"browser,explode"`
+	Referer     []string       `query:"referer,explode"`
+	Language    []string       `query:"language,explode"`
+	UTMSource   []string       `query:"utmSource,explode"`
+	UTMMedium   []string       `query:"utmMedium,explode"`
+	UTMCampaign []string       `query:"utmCampaign,explode"`
+	UTMTerm     []string       `query:"utmTerm,explode"`
+	UTMContent  []string       `query:"utmContent,explode"`
+	VariantID   []string       `query:"variantId,explode"`
+	RuleID      []string       `query:"ruleId,explode"`
+	Domain      []string       `query:"domain,explode"`
+	Tag         []string       `query:"tag,explode"`
+	BundleID    []string       `query:"bundleId,explode"`
+	Bot         []string       `query:"bot,explode"`
+	Interval    Interval       `query:"interval"`
+	Compare     Compare        `query:"compare"`
+	// people, bots or people,bots: add separate series of people and bots.
+	Series string `query:"series"`
+	Goal   string `query:"goal"`
 }

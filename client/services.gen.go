@@ -30,6 +30,9 @@ type Services struct {
 	Imports           *ImportService
 	UTMTemplates      *UTMTemplateService
 	Views             *ViewService
+	Segments          *SegmentService
+	Annotations       *AnnotationService
+	MailReports       *MailReportService
 	Audit             *AuditService
 	Settings          *SettingService
 	Edges             *EdgeService
@@ -66,6 +69,9 @@ func newServices(c *Client) Services {
 		Imports:           &ImportService{c},
 		UTMTemplates:      &UTMTemplateService{c},
 		Views:             &ViewService{c},
+		Segments:          &SegmentService{c},
+		Annotations:       &AnnotationService{c},
+		MailReports:       &MailReportService{c},
 		Audit:             &AuditService{c},
 		Settings:          &SettingService{c},
 		Edges:             &EdgeService{c},

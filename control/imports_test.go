@@ -27,7 +27,7 @@ var layers = []archtest.Layer{
 		Is:   "the wiring: it makes every use case and the API from ports. Adapters come from cmd, so that each program has its own",
 		May: []string{
 			"control/internal/api", "control/internal/archive", "control/internal/certs", "control/internal/experiments",
-			"control/internal/explain", "control/internal/console",
+			"control/internal/explain", "control/internal/sharedreports", "control/internal/mailreports", "control/internal/console",
 			"control/internal/manage", "control/internal/fleet", "control/internal/clicks", "control/internal/platform",
 			"control/internal/store",
 			"control/internal/manage/media/object", // the settings of the bucket, and the port
@@ -40,7 +40,8 @@ var layers = []archtest.Layer{
 			"control/internal/api/kit", "control/internal/api/linkapi", "control/internal/api/reportapi", "control/internal/api/peopleapi",
 			"control/internal/api/systemapi", "control/internal/api/mcpapi",
 			"control/internal/archive", "control/internal/manage", "control/internal/experiments", "control/internal/explain",
-			"control/internal/clicks", "control/internal/platform", "control/internal/store",
+			"control/internal/clicks", "control/internal/sharedreports", "control/internal/mailreports", "control/internal/platform",
+			"control/internal/store",
 			"control/internal/fleet", // the positions of edges
 		},
 	},
@@ -71,6 +72,7 @@ var layers = []archtest.Layer{
 		Is:   "the endpoints of one room of the API: reports, live clicks, conversions and experiments. Rooms do not know each other",
 		May: []string{
 			"control/internal/api/kit", "control/internal/manage", "control/internal/clicks", "control/internal/experiments",
+			"control/internal/mailreports", "control/internal/sharedreports",
 			"control/internal/platform", "control/internal/store",
 			"control/internal/experiments/stats", // intervals and probabilities of a report
 		},
@@ -107,6 +109,15 @@ var layers = []archtest.Layer{
 		May: []string{
 			"control/internal/platform", "control/internal/store",
 			"control/internal/manage/audit", "control/internal/manage/webhooks", // members and other systems learn of certificates
+		},
+	},
+	{
+		Path: "control/internal/mailreports",
+		Is:   "reports by e-mail: it joins the figures of reports with e-mails and with the members of a workspace",
+		May: []string{
+			"control/internal/clicks/report", "control/internal/platform", "control/internal/store",
+			"control/internal/manage/accounts", // the form of an address
+			"control/internal/manage/audit",
 		},
 	},
 	{
@@ -149,6 +160,14 @@ var layers = []archtest.Layer{
 		Path: "control/internal/clicks",
 		Is:   "the click pipeline: ports to the click store and to Kafka, ingest, reports and their checks",
 		May:  []string{"control/internal/platform", "control/internal/store"},
+	},
+	{
+		Path: "control/internal/sharedreports",
+		Is:   "reports for people without an account: who sees which, and how often they are computed",
+		May: []string{
+			"control/internal/manage", "control/internal/platform", "control/internal/store",
+			"control/internal/clicks/report", // the figures
+		},
 	},
 	{
 		Path: "control/internal/experiments",
@@ -231,7 +250,7 @@ var libraries = []archtest.Library{
 	{Path: "github.com/dgraph-io/ristretto/v2", In: []string{"control/internal/clicks/report", "control/internal/manage/pages"}},
 	{Path: "github.com/minio/minio-go/v7", In: []string{"control/internal/manage/media/object"}},
 	{Path: "github.com/chai2010/webp", In: []string{"control/internal/manage/media/picture"}},
-	{Path: "golang.org/x/image", In: []string{"control/internal/manage/links/qr", "control/internal/manage/media/picture"}},
+	{Path: "golang.org/x/image", In: []string{"control/internal/mailreports", "control/internal/manage/links/qr", "control/internal/manage/media/picture"}},
 	{Path: "github.com/boombuler/barcode", In: []string{"control/internal/manage/links/qr"}},
 	{Path: "github.com/coreos/go-oidc/v3", In: []string{"control/internal/manage/sso"}},
 	{Path: "github.com/go-jose/go-jose/v4", In: []string{"control/internal/manage/sso"}},

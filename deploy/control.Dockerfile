@@ -20,6 +20,7 @@ WORKDIR /src
 COPY shared shared
 COPY control control
 COPY --from=web /src/control/internal/console/dist/app control/internal/console/dist/app
+COPY --from=web /src/control/internal/console/dist/share control/internal/console/dist/share
 COPY .ci/tools/licences .ci/tools/licences
 COPY deploy/dev/program deploy/dev/program
 ARG VERSION=dev

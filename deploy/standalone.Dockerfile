@@ -23,6 +23,7 @@ COPY control control
 # Tests of standalone use the client, so its go.mod names the module.
 COPY client/go.mod client/go.mod
 COPY --from=web /src/control/internal/console/dist/app control/internal/console/dist/app
+COPY --from=web /src/control/internal/console/dist/share control/internal/console/dist/share
 COPY .ci/tools/licences .ci/tools/licences
 COPY deploy/dev/program deploy/dev/program
 ARG VERSION=dev

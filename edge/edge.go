@@ -80,7 +80,7 @@ type Deps struct {
 	// "" sends none.
 	UpstreamToken config.Secret
 	// UpstreamPaths are the paths of the control plane; nil means "/" itself and all paths below /api, /mcp, /console,
-	// /login, /admin and /static.
+	// /login, /admin and /static, and the pages of shared reports below /share.
 	UpstreamPaths []string
 	// Watched reports whether somebody looks at clicks, as in a report or a live feed. While nobody does, clicks and conversions
 	// wait longer for others before they are shipped. If it is nil, somebody always looks.

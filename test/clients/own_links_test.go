@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/png"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 
@@ -110,6 +111,20 @@ func (s *session) manyLinks() {
 	if found != len(many) {
 		t.Errorf("the list has %d links, want %d", found, len(many))
 	}
+	edit := client.EditLinks{URLIDs: client.Set(ids), Change: client.EditChange{Tags: client.Set([]string{"edited"})}}
+	if preview := got(s.Links.PreviewLinkEdit(ctx, edit))(t); preview.Changed != len(many) {
+		t.Errorf("an edit would change %d links", preview.Changed)
+	}
+	started := got(s.Links.StartLinkEdit(ctx, edit))(t)
+	testkit.Eventually(t, "the edit is done", func() bool {
+		return got(s.Links.GetLinkEdit(ctx, started.ID))(t).Status == client.LinkEditStatusDone
+	})
+	got(s.Links.ListLinkEdits(ctx, client.PageParams{}))(t)
+	got(s.Links.ListLinkEditProblems(ctx, started.ID, client.PageParams{}))(t)
+	got(s.Links.UndoLinkEdit(ctx, started.ID))(t)
+	testkit.Eventually(t, "the edit is undone", func() bool {
+		return got(s.Links.GetLinkEdit(ctx, started.ID))(t).Status == client.LinkEditStatusUndone
+	})
 	if deleted := got(s.Links.DeleteMany(ctx, client.DeleteManyLinks{URLIDs: ids}))(t); deleted.DeletedCount != len(many) {
 		t.Errorf("%d links were deleted", deleted.DeletedCount)
 	}
@@ -211,6 +226,35 @@ func (s *session) collections() {
 	got(s.Views.Update(ctx, view.ID, client.UpdateView{Name: client.Set("Ours")}))(t)
 	got(s.Views.List(ctx, client.ListViewsParams{Screen: client.ScreenLinks}))(t)
 	s.ok(s.Views.Delete(ctx, view.ID))
+	s.reporting()
+}
+
+// reporting names filters, notes an event, and makes a report by e-mail.
+func (s *session) reporting() {
+	t, ctx := s.t, s.ctx()
+	segment := got(s.Segments.Create(ctx, client.CreateSegment{Name: "Phones", Filters: client.SegmentFilters{Device: []string{"MOBILE"}}}))(t)
+	got(s.Segments.Update(ctx, segment.ID, client.UpdateSegment{Name: client.Set("All phones")}))(t)
+	got(s.Segments.List(ctx, client.PageParams{}))(t)
+	report := got(s.MailReports.Create(ctx, client.CreateMailReport{Name: "Weekly", Every: client.MailReportEveryWeek, SegmentID: client.Set(segment.ID)}))(t)
+	got(s.MailReports.Update(ctx, report.ID, client.UpdateMailReport{IsActive: client.Set(false)}))(t)
+	got(s.MailReports.List(ctx, client.PageParams{}))(t)
+	s.ok(s.MailReports.Delete(ctx, report.ID))
+	s.ok(s.Segments.Delete(ctx, segment.ID))
+	note := got(s.Annotations.Create(ctx, client.CreateAnnotation{At: time.Now(), Text: "Newsletter"}))(t)
+	got(s.Annotations.Update(ctx, note.ID, client.UpdateAnnotation{Text: client.Set("Newsletter sent")}))(t)
+	got(s.Annotations.List(ctx, client.ListAnnotationsParams{}))(t)
+	s.ok(s.Annotations.Delete(ctx, note.ID))
+
+	shared := got(s.SharedReports.Create(ctx, client.CreateShared{Name: "Figures", About: client.SharedAboutWorkspace,
+		Password: client.Set("battery staple")}))(t)
+	got(s.SharedReports.Update(ctx, shared.ID, client.UpdateShared{Name: client.Set("Spring")}))(t)
+	got(s.SharedReports.Get(ctx, shared.ID))(t)
+	got(s.SharedReports.List(ctx, client.ListSharedReportsParams{}))(t)
+	token := path.Base(*shared.Address)
+	pass := got(s.SharedReports.Unlock(ctx, token, client.UnlockSharedReport{Password: "battery staple"}))(t)
+	seen := got(s.SharedReports.View(ctx, token, client.RequestHeader("X-Report-Pass", pass.Pass)))(t)
+	testkit.Equal(t, seen.Name, "Spring", "the name that viewers see")
+	s.ok(s.SharedReports.Delete(ctx, shared.ID))
 }
 
 // visits follows links as a visitor does, and sends a conversion.

@@ -98,6 +98,7 @@ func (s *session) reports() {
 		return got(s.Reports.Link(ctx, id, client.FullReportParams{IncludeBots: client.Set(true)}))(t).TotalClicks > 0
 	})
 	got(s.Reports.TopLinks(ctx, all))(t)
+	got(s.Reports.Conversions(ctx, client.ConversionsReportParams{}))(t)
 	got(s.Reports.Trends(ctx, client.TrendsParams{URLIDs: []string{id}}))(t)
 	got(s.Reports.Heatmap(ctx, all))(t)
 	got(s.Reports.LinkHeatmap(ctx, id, all))(t)

@@ -140,6 +140,11 @@ accept POST /api/invitations/accept b
 list GET /api/workspaces/{id}/invitations p
 create POST /api/workspaces/{id}/invitations bi
 revoke DELETE /api/workspaces/{id}/invitations/{invitationId}
+mailReports
+list GET /api/mail-reports p
+create POST /api/mail-reports bi
+delete DELETE /api/mail-reports/{id}
+update PUT /api/mail-reports/{id} b
 pairing
 revokeOwnKey POST /api/auth/key/revoke bi
 get GET /api/auth/pairings
@@ -189,6 +194,12 @@ update PUT /api/tags/{id} b
 urls
 siteIcon GET /api/pages/icon
 previewPage GET /api/pages/preview
+listEdits GET /api/url-edits p
+startEdit POST /api/url-edits bi
+previewEdit POST /api/url-edits/dry-run bi
+getEdit GET /api/url-edits/{id}
+listEditProblems GET /api/url-edits/{id}/problems p
+undoEdit POST /api/url-edits/{id}/undo i
 list GET /api/urls p
 create POST /api/urls bi
 bulkDelete DELETE /api/urls/bulk b

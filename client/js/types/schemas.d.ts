@@ -1646,6 +1646,75 @@ export interface EdgeTwin {
   run: string;
 }
 
+export interface EditChange {
+  /** When the links stop working; null removes the expiry. */
+  expiresAt?: string | null;
+  /** Names of tags to remove. */
+  removeTags?: string[];
+  /** Replaces a part of originalUrl, defaultUrl and expiredUrl. Rules and variants keep their destinations. */
+  replace?: EditReplace;
+  /** Names of tags to add. */
+  tags?: string[];
+  /** Campaign fields to set; null clears one. */
+  utm?: EditUTM;
+}
+
+export interface EditFilter {
+  bundleId?: string;
+  createdBy?: string;
+  domain?: string;
+  search?: string;
+  /** As in the list of links, without DELETED. */
+  status?: string;
+  /** Names of tags, all of which a link has. */
+  tags?: string[];
+  utmCampaign?: string;
+}
+
+export interface EditProblem {
+  field: string;
+  id: string;
+  message: string;
+}
+
+export interface EditReplace {
+  /** A part of destinations, as it stands in them; upper and lower case differ. */
+  find: string;
+  /** What replaces it, wherever it occurs. */
+  with: string;
+}
+
+export interface EditSample {
+  changes: EditedField[];
+  id: string;
+  shortUrl: string;
+}
+
+export interface EditURLs {
+  change: EditChange;
+  /** Selects links of the workspace, at most 100,000. {} selects all. */
+  filter?: EditFilter;
+  /** 1 to 100,000 ids. Either these or filter. */
+  urlIds?: string[];
+}
+
+export interface EditUTM {
+  utmCampaign?: string | null;
+  utmContent?: string | null;
+  utmId?: string | null;
+  utmMedium?: string | null;
+  utmSource?: string | null;
+  utmSourcePlatform?: string | null;
+  utmTerm?: string | null;
+}
+
+export interface EditedField {
+  after: unknown;
+  /** The present value, as the link has it. */
+  before: unknown;
+  field: string;
+}
+
 export interface EnableTOTPInBody {
   code: string;
 }
@@ -2635,6 +2704,15 @@ export interface ListDomain {
   totalPages: number;
 }
 
+export interface ListEditProblem {
+  data: EditProblem[];
+  page: number;
+  pageSize: number;
+  /** Rows on all pages. */
+  total: number;
+  totalPages: number;
+}
+
 export interface ListExperimentWeights {
   data: ExperimentWeights[];
   page: number;
@@ -2736,6 +2814,15 @@ export interface ListTag {
 
 export interface ListURLChange {
   data: URLChange[];
+  page: number;
+  pageSize: number;
+  /** Rows on all pages. */
+  total: number;
+  totalPages: number;
+}
+
+export interface ListURLEdit {
+  data: URLEdit[];
   page: number;
   pageSize: number;
   /** Rows on all pages. */
@@ -4202,6 +4289,43 @@ export interface URLChange {
   variants: PartChange[];
 }
 
+export interface URLEdit {
+  changed: number;
+  /** A time in RFC 3339. */
+  createdAt: string;
+  /** Links that were looked at, in the present direction. */
+  done: number;
+  /** Links with a problem, which stay as they are. */
+  failed: number;
+  /** Why the status is FAILED. */
+  failure: string | null;
+  /** A time in RFC 3339. */
+  finishedAt: string | null;
+  id: string;
+  status: 'RUNNING' | 'DONE' | 'UNDOING' | 'UNDONE' | 'FAILED';
+  /** Selected links. */
+  total: number;
+  /** Links that were changed back. */
+  undone: number;
+  /** Who edits. */
+  userId: string;
+}
+
+export interface URLEditPreview {
+  /** Links that the edit would change. */
+  changed: number;
+  /** Links that would have a problem, and stay as they are. */
+  failed: number;
+  /** The first 20 problems. */
+  problems: EditProblem[];
+  /** The differences of the first 20 links that would change. */
+  samples: EditSample[];
+  /** Selected links. */
+  total: number;
+  /** Links that are already so. */
+  unchanged: number;
+}
+
 export interface URLList {
   data: URL[];
   /** Send it as after to get the next page. Null on the last page, and in the trash. */
@@ -4459,6 +4583,8 @@ export interface UpdateWebhookRequest {
 export interface UpdateWorkspaceInBody {
   /** 1 to 100 characters. */
   name?: string;
+  /** Whether visitors of /slug+ see where links of the workspace lead; true unless it was changed. */
+  previews?: boolean;
   /** 3 to 40 lower-case letters, digits and hyphens; unique. */
   slug?: string;
 }
@@ -4871,6 +4997,8 @@ export interface Workspace {
   name: string;
   /** The user of a personal workspace; null for a team's. */
   ownerEmail: string | null;
+  /** Whether visitors of /slug+ see where links of the workspace lead. */
+  previews: boolean;
   /** The caller's role. Administrators of the system have the permissions of an OWNER everywhere. */
   role: 'OWNER' | 'ADMIN' | 'EDITOR' | 'VIEWER';
   slug: string;

@@ -31,7 +31,7 @@ func TestAnnotations_notes(t *testing.T) {
 		w.do("POST", "/api/annotations", `{"at":"`+instant+`","text":"x","urlId":"`+other+`"}`, as(w.bob)).want(404)
 		texts := func(query string) (list string) {
 			t.Helper()
-			for _, a := range w.do("GET", "/api/annotations?"+query, "", as(w.ann)).want(200).at("data").([]any) {
+			for _, a := range w.do("GET", "/api/annotations?"+query, "", as(w.ann)).want(200).at("annotations").([]any) {
 				if text, ok := a.(map[string]any)["text"].(string); ok {
 					list += text + " "
 				}
@@ -79,7 +79,7 @@ func TestAnnotations_from_history(t *testing.T) {
 		}
 		kinds := func(query string) (list string) {
 			t.Helper()
-			for _, one := range w.do("GET", "/api/annotations?"+query, "", as(w.ann)).want(200).at("data").([]any) {
+			for _, one := range w.do("GET", "/api/annotations?"+query, "", as(w.ann)).want(200).at("annotations").([]any) {
 				list += one.(map[string]any)["kind"].(string) + " "
 			}
 			return list
@@ -110,7 +110,7 @@ func TestAnnotations_from_history(t *testing.T) {
 			t.Errorf("a stranger sees %s", got.text)
 		}
 		first := w.do("GET", "/api/annotations?urlId="+a, "", as(w.ann)).want(200)
-		first.shows("data.0.userId", w.annID, "data.0.urlId", a, "data.0.urlName", "/first", "data.0.text", nil, "isTruncated", false)
-		w.do("PUT", "/api/annotations/"+first.str("data.0.id"), `{"text":"x"}`, as(w.ann)).want(404)
+		first.shows("annotations.0.userId", w.annID, "annotations.0.urlId", a, "annotations.0.urlName", "/first", "annotations.0.text", nil, "isTruncated", false)
+		w.do("PUT", "/api/annotations/"+first.str("annotations.0.id"), `{"text":"x"}`, as(w.ann)).want(404)
 	})
 }

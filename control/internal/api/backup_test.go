@@ -150,7 +150,8 @@ func (w *world) live(guard *abuse.Service) *life {
 	const rule = `{"name":"R","targetUrl":"https://rule.example","conditions":{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE"]}]}}`
 	l := &life{tables: []string{
 		"urls", "routing_rules", "variants", "bundles", "bundle_urls", "link_history", "link_trash", "tags", "url_tags", "utm_templates",
-		"saved_views", "segments", "annotations", "missing_slugs", "missing_marks", "abuse_cases",
+		"saved_views", "shared_reports", "segments", "annotations", "mail_reports", "mail_report_recipients", "missing_slugs",
+		"missing_marks", "abuse_cases",
 		"limit_counts", "limit_totals", "limit_head", "link_counts", "utm_values", "audit_logs", "destination_checks",
 	}}
 	start := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
@@ -166,8 +167,10 @@ func (w *world) live(guard *abuse.Service) *life {
 	l.bundle = post("/api/bundles", fmt.Sprintf(`{"name":"B","urlIds":[%q,%q]}`, l.kept, l.gone))
 	post("/api/utm-templates", `{"name":"Newsletter","utmSource":"news","utmMedium":"email"}`)
 	post("/api/annotations", `{"at":"2026-11-27T08:00:00Z","text":"Newsletter","urlId":"`+l.kept+`"}`)
+	post("/api/mail-reports", `{"name":"Weekly","every":"WEEK","recipients":["ann@example.com","out@example.org"]}`)
 	post("/api/segments", `{"name":"Phones","filters":{"device":["MOBILE"]}}`)
 	post("/api/views", `{"name":"Mine","screen":"links","query":"tag=red"}`)
+	post("/api/shared-reports", `{"name":"Spring","about":"workspace","password":"correct horse","expiresAt":"2099-01-01"}`)
 	w.do("DELETE", "/api/urls/"+l.gone, "", as(w.ann)).want(204) // the link with the highest number
 	w.ok(w.store.Row(ctx, `SELECT num FROM link_trash`).Scan(&l.highest))
 
@@ -192,7 +195,7 @@ func (w *world) live(guard *abuse.Service) *life {
 	for _, path := range []string{
 		"/api/urls", "/api/urls?tag=red", "/api/urls?status=DELETED", "/api/urls/" + l.kept, "/api/urls/" + l.kept + "/history",
 		"/api/tags",
-		"/api/utm-templates", "/api/views", "/api/bundles/" + l.bundle,
+		"/api/utm-templates", "/api/views", "/api/shared-reports", "/api/bundles/" + l.bundle,
 		"/api/analytics/missing", "/api/admin/reports", "/api/urls/" + l.limited, "/api/urls/" + l.bad, "/api/urls/by-external-id/x-1",
 		"/api/urls/stats",
 	} {

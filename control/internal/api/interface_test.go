@@ -79,6 +79,7 @@ var docsPages = []string{
 	"GET /api/schemas/webhooks/{}",
 	"GET /api", "GET /api/", "GET /api/docs.css", "GET /api/docs.js", "GET /api/swagger-ui.css", "GET /api/swagger-ui.js",
 	"GET /api/openapi.json", "GET /api/openapi.yaml", "POST /mcp",
+	"GET /api/mail-reports/confirm", "POST /api/mail-reports/confirm", "GET /api/mail-reports/unsubscribe", "POST /api/mail-reports/unsubscribe",
 }
 
 // The served endpoints, the OpenAPI document and the interface's table are the same.

@@ -151,6 +151,7 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 	m.ids["view"] = post("/api/views", fmt.Sprintf(`{"name":"%[1]s","screen":"links","query":"search=%[1]s","shared":true}`, m.marker)).
 		str("id")
 	m.ids["segment"] = post("/api/segments", fmt.Sprintf(`{"name":"%[1]s","filters":{"utmSource":["%[1]s"]}}`, m.marker)).str("id")
+	m.ids["shared"] = post("/api/shared-reports", fmt.Sprintf(`{"name":%q,"about":"workspace"}`, m.marker)).str("id")
 	for i := range links {
 		domain := ""
 		if i == links-1 {
@@ -171,6 +172,7 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 	}
 	m.ids["annotation"] = post("/api/annotations", fmt.Sprintf(`{"at":%q,"text":%q,"urlId":%q}`, time.Now().Format(time.RFC3339), m.marker,
 		m.ids["url"])).str("id")
+	m.ids["mailreport"] = post("/api/mail-reports", fmt.Sprintf(`{"name":%q,"every":"WEEK","segmentId":%q}`, m.marker, m.ids["segment"])).str("id")
 	d, err := l.store.DomainByID(l.t.Context(), m.ids["domain"])
 	l.ok(err)
 	m.key = link.Key(d.Num, m.slugOf)

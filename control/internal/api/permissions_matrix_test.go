@@ -15,7 +15,8 @@ import (
 // ofUser are the kinds of resources that belong to a user, not to a workspace. ofWorkspace belong to a workspace.
 var (
 	ofUser      = []string{"passkey", "session"}
-	ofWorkspace = []string{"url", "variant", "rule", "bundle", "bundled", "tag", "template", "view", "segment", "annotation", "import", "domain", "key", "webhook",
+	ofWorkspace = []string{"url", "variant", "rule", "bundle", "bundled", "tag", "template", "view", "segment", "annotation", "mailreport",
+		"shared", "import", "domain", "key", "webhook",
 		"log", "workspace", "member", "invitation"}
 )
 

@@ -31,6 +31,7 @@ import (
 	"github.com/shortline/shortline/control/internal/experiments"
 	"github.com/shortline/shortline/control/internal/explain"
 	"github.com/shortline/shortline/control/internal/fleet/presence"
+	"github.com/shortline/shortline/control/internal/mailreports"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/alerts"
@@ -57,6 +58,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/mail"
+	"github.com/shortline/shortline/control/internal/sharedreports"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -104,13 +106,17 @@ type Deps struct {
 	Edges *presence.Positions // if nil, responses do not wait for edges
 
 	Reports *report.Service
+	Shared  *sharedreports.Service
 	Live    *live.Feed
 	Privacy *privacy.Service
 	Abuse   *abuse.Service // needs Links
 
-	Webhooks *webhooks.Service
-	Alerts   *alerts.Service
-	Mail     *mail.Service // nil: no e-mail is sent
+	MailReports *mailreports.Service // needs Reports
+	Webhooks    *webhooks.Service
+	Alerts      *alerts.Service
+	Mail        *mail.Service // nil: no e-mail is sent
+	// SharedPage sends the page of shared reports with a status; nil: there is none.
+	SharedPage func(http.ResponseWriter, *http.Request, int)
 }
 
 // Server is the API, ready to serve. It is safe for concurrent use.
@@ -130,6 +136,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	reportapi.Register(k, reportapi.Deps{
 		Reports: deps.Reports, Live: deps.Live, ConversionSettings: deps.ConversionSettings, Conversions: deps.Conversions,
 		Experiments: deps.Experiments, Abuse: deps.Abuse, Links: deps.Links, Segments: deps.Segments, Annotations: deps.Annotations,
+		MailReports: deps.MailReports, Shared: deps.Shared, SharedPage: deps.SharedPage,
 	})
 	peopleapi.Register(k, peopleapi.Deps{
 		Accounts: deps.Accounts, Keys: deps.Keys, Passkeys: deps.Passkeys, SSO: deps.SSO, Workspaces: deps.Workspaces,
@@ -140,9 +147,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	})
 	k.OrderTags( // in the document
 		"Visitors", "Account", "Passkeys", "Single sign-on", "URLs", "Routing rules", "Variants", "Bundles", "Tags", "Imports",
-		"Views", "UTM templates", "Domains", "Images", "Analytics", "Segments", "Annotations", "Conversions", "Experiments",
-		"Conversion settings", "Webhooks", "Alerts", "Workspaces", "Archives", "Invitations", "API keys", "Pairing", "Abuse", "Users",
-		"Identity providers", "System settings", "Audit", "Edges",
+		"Views", "UTM templates", "Domains", "Images", "Analytics", "Segments", "Annotations", "Mail reports",
+		"Shared reports", "Conversions", "Experiments", "Conversion settings", "Webhooks", "Alerts", "Workspaces", "Archives", "Invitations", "API keys", "Pairing",
+		"Abuse", "Users", "Identity providers", "System settings", "Audit", "Edges",
 		"Privacy",
 	)
 	if !cfg.WithoutMCP {

@@ -21,6 +21,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/convert"
 	"github.com/shortline/shortline/control/internal/clicks/report"
 	"github.com/shortline/shortline/control/internal/experiments"
+	"github.com/shortline/shortline/control/internal/mailreports"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/alerts"
@@ -45,6 +46,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/outbound"
 	"github.com/shortline/shortline/control/internal/platform/passkeytest"
+	"github.com/shortline/shortline/control/internal/sharedreports"
 	"github.com/shortline/shortline/control/internal/store"
 	visitors "github.com/shortline/shortline/shared/abuse"
 )
@@ -75,6 +77,10 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Domains, w.dns = domainsFor(w)
 	deps.Reports = report.New(w.store, clicks, nil).On("sho.rt")
 	deps.Segments, deps.Annotations = segments.New(w.store, deps.Reports), annotations.New(w.store)
+	deps.MailReports = mailreports.New(mailreports.Config{BaseURL: baseURL, Console: baseURL, EncryptionKeys: secret, Reports: deps.Reports}, w.store)
+	deps.Shared, err = sharedreports.New(sharedreports.Config{BaseURL: baseURL, EncryptionKeys: secret, Now: w.clock.now}, w.store,
+		deps.Reports, passwords)
+	w.ok(err)
 	deps.Media = media.New(media.Config{Computing: cfg.Computing, Logger: cfg.Logger}, w.store, deps.Links, images)
 	deps.Pages, err = pages.New(pages.Config{Enabled: true}, deps.Media.Thumbnail)
 	w.ok(err)
@@ -212,9 +218,19 @@ func (th *things) id(kind string) string {
 		id = post("/api/segments", `{"name":"S`+fresh()+`","filters":{"country":["DE"]}}`)
 	case "annotation":
 		id = post("/api/annotations", `{"at":"2026-11-27T08:00:00Z","text":"N`+fresh()+`","urlId":"`+th.id("url")+`"}`)
+	case "mailreport":
+		id = post("/api/mail-reports", `{"name":"R`+fresh()+`","every":"WEEK"}`)
+	case "shared":
+		id = post("/api/shared-reports", `{"name":"S`+fresh()+`","about":"workspace"}`)
+	case "token":
+		address := w.do("POST", "/api/shared-reports", `{"name":"S`+fresh()+`","about":"workspace"}`, mine).want(201).str("address")
+		id = strings.TrimPrefix(address, baseURL+"/share/")
 	case "import":
 		id = w.do("POST", "/api/imports?name=I"+fresh(), "url\nhttps://example.com/\n", mine, with("Content-Type", "text/csv")).
 			want(201).str("id")
+	case "edit":
+		id = w.do("POST", "/api/url-edits", `{"urlIds":["`+th.id("url")+`"],"change":{"tags":["edited"]}}`, mine).want(202).str("id")
+		w.exec(`UPDATE link_edits SET status = 'DONE' WHERE id = ?`, id)
 	case "domain":
 		id = post("/api/domains", `{"hostname":"d`+strings.ToLower(fresh())+`.example.com"}`)
 	case "key":

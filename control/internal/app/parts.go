@@ -29,11 +29,12 @@ import (
 	"github.com/shortline/shortline/control/internal/fleet/lockout"
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/fleet/publish"
+	"github.com/shortline/shortline/control/internal/mailreports"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/alerts"
 	"github.com/shortline/shortline/control/internal/manage/annotations"
 	"github.com/shortline/shortline/control/internal/manage/audit"
-	"github.com/shortline/shortline/control/internal/manage/alerts"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
 	"github.com/shortline/shortline/control/internal/manage/domains"
@@ -61,6 +62,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/work"
+	"github.com/shortline/shortline/control/internal/sharedreports"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/ops"
@@ -281,6 +283,12 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	}
 	use.Reports = report.New(st, clicks, nil).On(base.Hostname()).Caching(cache)
 	use.Segments, use.Annotations = segments.New(st, use.Reports), annotations.New(st)
+	use.MailReports = mailreports.New(mailreports.Config{BaseURL: p.cfg.BaseURL, Console: cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL),
+		EncryptionKeys: p.cfg.EncryptionKey.Keys(), MembersOnly: p.cfg.MailReports == "members", Mail: use.Mail, Reports: use.Reports}, st)
+	p.addService("mail reports", use.MailReports)
+	if err := p.sharedReports(&use); err != nil {
+		return nil, err
+	}
 	use.Experiments = p.experiments(clicks)
 	if err := p.watch(); err != nil {
 		return nil, err
@@ -319,6 +327,18 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		Watched: func() bool { return use.Live.Watched() || looked.lately() },
 		Stored:  []func([]analytics.Row){cache.Clicked, use.Live.Stored}, Converted: []func([]analytics.Row){cache.Clicked},
 	}, nil
+}
+
+// sharedReports makes the use case of shared reports. Their passwords have a queue of their own, so that guesses delay no sign-in.
+func (p *parts) sharedReports(use *api.Deps) error {
+	passwords, err := auth.NewPasswords(0)
+	if err != nil {
+		return err
+	}
+	use.Shared, err = sharedreports.New(sharedreports.Config{BaseURL: p.cfg.BaseURL, Every: p.cfg.SharedReportInterval,
+		EncryptionKeys: p.cfg.EncryptionKey.Keys()}, p.deps.Store, use.Reports, passwords)
+	use.SharedPage = console.SharedReport()
+	return err
 }
 
 // configure sets what the settings of the process say about the API.

@@ -76,17 +76,19 @@ type Settings struct {
 
 	SignUp string `env:"SIGN_UP" envDefault:"invited" help:"invited: an invitation to a workspace makes the account of an unknown address; closed: only administrators and single sign-on make accounts"`
 
-	MaxAPIKeys    int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"limit of API keys per user, in all workspaces together"`
-	MaxKeyDays    int `env:"MAX_KEY_DAYS" envDefault:"0" help:"longest life of an API key in days, for keys that are created or rotated from then on; 0 means no limit"`
-	TrashDays     int `env:"TRASH_DAYS" envDefault:"30" help:"days for which deleted links can be restored; 0 deletes them for good at once"`
-	ListLinks     int `env:"LISTS_IN_MEMORY" envDefault:"2000000" help:"lists are read from a copy in memory if there are at most this many links. The copy takes about 200 bytes per link. It is made when a list needs it and dropped after 15 minutes without one. 0 disables it; lists of many links are slower then"`
-	MaxWorkspaces int `env:"MAX_WORKSPACES_PER_USER" envDefault:"20" help:"limit of workspaces of teams that a user owns"`
+	MailReports   string `env:"MAIL_REPORTS" envDefault:"anyone" help:"who gets reports by e-mail: members of the workspace only, or anyone who has confirmed the address"`
+	MaxAPIKeys    int    `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"limit of API keys per user, in all workspaces together"`
+	MaxKeyDays    int    `env:"MAX_KEY_DAYS" envDefault:"0" help:"longest life of an API key in days, for keys that are created or rotated from then on; 0 means no limit"`
+	TrashDays     int    `env:"TRASH_DAYS" envDefault:"30" help:"days for which deleted links can be restored; 0 deletes them for good at once"`
+	ListLinks     int    `env:"LISTS_IN_MEMORY" envDefault:"2000000" help:"lists are read from a copy in memory if there are at most this many links. The copy takes about 200 bytes per link. It is made when a list needs it and dropped after 15 minutes without one. 0 disables it; lists of many links are slower then"`
+	MaxWorkspaces int    `env:"MAX_WORKSPACES_PER_USER" envDefault:"20" help:"limit of workspaces of teams that a user owns"`
 	api.Limits
 
 	ConversionWindow time.Duration `env:"CONVERSION_WINDOW" envDefault:"2160h" help:"age of a click up to which its conversions count, 90 days by default. All processes of a control plane need the same value"`
 
 	ExperimentEvery time.Duration `env:"EXPERIMENT_EVERY" envDefault:"5m" help:"how often the role experiments looks at each running experiment, 1s to 1h"`
 
+	SharedReportInterval time.Duration `env:"SHARED_REPORT_INTERVAL" envDefault:"1m" help:"how long the figures of a shared report are shown before they are computed again, however many people look at them; at least 1s"`
 	AnalyticsCacheTTL    time.Duration `env:"ANALYTICS_CACHE_TTL" envDefault:"5m" help:"maximum age of a cached report; a new click or a change invalidates it within two seconds"`
 	MaxInMemoryClicks    int           `env:"MAX_IN_MEMORY_CLICKS" envDefault:"50000" help:"accepted for compatibility, without effect; the click store computes reports"`
 	AggregationThreshold int           `env:"AGGREGATION_THRESHOLD" envDefault:"10000" help:"accepted for compatibility, without effect; the click store computes reports"`
@@ -151,6 +153,9 @@ func (s *Settings) Validate() error {
 	if s.ConversionWindow < time.Minute || s.ConversionWindow > maxConversionWindow {
 		problems = append(problems, errors.New("CONVERSION_WINDOW: must be 1m to 17520h"))
 	}
+	if s.SharedReportInterval != 0 && s.SharedReportInterval < time.Second {
+		problems = append(problems, errors.New("SHARED_REPORT_INTERVAL: must be at least 1s"))
+	}
 	if s.AnalyticsCacheTTL < 0 {
 		problems = append(problems, errors.New("ANALYTICS_CACHE_TTL: must not be negative"))
 	}
@@ -159,6 +164,9 @@ func (s *Settings) Validate() error {
 	}
 	if err := s.Media.Validate(); err != nil {
 		problems = append(problems, err)
+	}
+	if s.MailReports != "members" && s.MailReports != "anyone" {
+		problems = append(problems, errors.New("MAIL_REPORTS: must be members or anyone"))
 	}
 	if s.MaxAPIKeys < 0 {
 		problems = append(problems, errors.New("MAX_API_KEYS_PER_USER: must not be negative"))

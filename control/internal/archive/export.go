@@ -211,6 +211,7 @@ func domainOf(d *store.Domain) (Domain, error) {
 	return Domain{
 		ID: d.ID, Hostname: d.Hostname, Status: d.Status, RootURL: d.RootURL, NotFoundURL: d.NotFoundURL, ExpiredURL: d.ExpiredURL,
 		HSTS: d.HSTS, BrandName: d.BrandName, BrandLogo: d.BrandLogo, AppleApp: d.AppleApp, AssetLinks: d.AssetLinks,
+		AnyCase: d.Slugs.Fold, ExtendedSlugs: d.Slugs.Extended, MinSlug: int64(d.Slugs.Min),
 		IsDefault: d.Default, CreatedAt: Time(d.CreatedAt), UpdatedAt: Time(d.UpdatedAt),
 	}, nil
 }
@@ -278,7 +279,8 @@ func linkOf(s *store.LinkState) Link {
 	u := &s.Link
 	l := Link{ID: u.ID, Domain: u.Hostname, Slug: u.Slug, OriginalURL: u.OriginalURL, Active: u.Active, StartsAt: Time(u.StartsAt),
 		ExpiresAt: Time(u.ExpiresAt), MaxClicks: u.MaxClicks, ExhaustedAt: Time(u.ExhaustedAt), RedirectCode: links.RedirectCode(u),
-		Stickiness: u.Stickiness.String(), TrackConversions: u.TrackConversions, ABTesting: u.ABTesting, SmartRouting: u.SmartRouting,
+		Stickiness: u.Stickiness.String(), TrackConversions: u.TrackConversions, ForwardPath: u.ForwardPath,
+		ABTesting: u.ABTesting, SmartRouting: u.SmartRouting,
 		Texts: map[string]string{}, Tags: u.Tags, HasPassword: u.PasswordHash != "", Suspended: u.SuspendedAt != 0, Clicks: u.ClickCount,
 		CreatedAt: Time(u.CreatedAt), UpdatedAt: Time(u.UpdatedAt)}
 	if b := u.Baseline; b.Until != 0 {

@@ -174,7 +174,8 @@ func (r *run) item(l *Link, here string) (item links.Item, err error) {
 	item.Creation = links.Creation{CustomSlug: l.Slug, Domain: &l.Domain,
 		Past: store.Past{ID: here, CreatedAt: int64(l.CreatedAt), UpdatedAt: int64(l.UpdatedAt)},
 		Input: links.Input{OriginalURL: &l.OriginalURL, StartsAt: &starts, ExpiresAt: &expires, MaxClicks: &l.MaxClicks,
-			RedirectCode: &l.RedirectCode, Status: &status, TrackConversions: &l.TrackConversions, Stickiness: &l.Stickiness,
+			RedirectCode: &l.RedirectCode, Status: &status, TrackConversions: &l.TrackConversions,
+			ForwardPath: &l.ForwardPath, Stickiness: &l.Stickiness,
 			ABTesting: &l.ABTesting, SmartRouting: &l.SmartRouting, Texts: l.Texts, Tags: &tags}}
 	if b := l.Baseline; b != nil {
 		item.Baseline = &store.Baseline{Count: b.Count, Until: int64(b.Until), Source: b.Source}

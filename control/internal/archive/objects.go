@@ -8,11 +8,13 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/domains"
+	"github.com/shortline/shortline/control/internal/manage/slugs"
 	"github.com/shortline/shortline/control/internal/manage/tags"
 	"github.com/shortline/shortline/control/internal/manage/utmtemplates"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/link"
 )
 
 // unlessNamed returns a function that reports whether the workspace has an object with the name of another one.
@@ -93,7 +95,8 @@ func (r *run) domains(ctx context.Context) error {
 	for i := range list {
 		d := &list[i]
 		in := domains.Input{RootURL: &d.RootURL, NotFoundURL: &d.NotFoundURL, ExpiredURL: &d.ExpiredURL, AppleApp: &d.AppleApp,
-			AssetLinks: &d.AssetLinks, HSTS: &d.HSTS, BrandName: &d.BrandName, BrandLogo: &d.BrandLogo, Default: &d.IsDefault}
+			AssetLinks: &d.AssetLinks, HSTS: &d.HSTS, BrandName: &d.BrandName, BrandLogo: &d.BrandLogo, Default: &d.IsDefault,
+			CaseSensitive: new(!d.AnyCase), Slugs: new(slugForm(d.ExtendedSlugs)), MinSlug: &d.MinSlug}
 		bad := func(err error) error {
 			var e *problem.Error
 			if errors.As(err, &e) {
@@ -209,3 +212,5 @@ func (r *run) webhooks(ctx context.Context) error {
 	}
 	return r.createEach(ctx, kindWebhook, "webhooks", objects, nil)
 }
+
+func slugForm(extended bool) string { return slugs.Form(link.SlugRules{Extended: extended}) }

@@ -32,7 +32,10 @@ var built embed.FS
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-const assetPath = "/static/app/"
+const (
+	assetPath  = "/static/app/"
+	sharedPath = "/static/share/" // of shared reports
+)
 
 var contentTypes = map[string]string{
 	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
@@ -49,6 +52,7 @@ type site struct {
 	next     http.Handler
 	page     asset // without content, if the console was not built
 	assets   map[string]asset
+	shared   map[string]asset  // the page of shared reports by language; empty if it was not built
 	messages map[string]string // the file of each language's messages, by its code
 	screens  []*regexp.Regexp  // of the paths below /console that have a screen
 }
@@ -69,7 +73,16 @@ var messageFile = regexp.MustCompile(`^assets/([a-z]{2})-[\w-]{8}\.js$`)
 
 func newSite(files fs.FS, address string, next http.Handler) (*site, error) {
 	s := &site{next: next, assets: map[string]asset{}, messages: map[string]string{}}
-	err := fs.WalkDir(files, "dist/app", func(name string, d fs.DirEntry, err error) error {
+	err := walkBuild(files, "dist/app", func(name string, content []byte) error { return s.addFile(name, content, address) })
+	if err == nil {
+		err = walkBuild(files, "dist/share", s.addShared)
+	}
+	return s, err
+}
+
+// walkBuild calls with for each file below a folder of the build, which may not exist.
+func walkBuild(files fs.FS, folder string, with func(name string, content []byte) error) error {
+	return fs.WalkDir(files, folder, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // not built
 		}
@@ -80,9 +93,8 @@ func newSite(files fs.FS, address string, next http.Handler) (*site, error) {
 		if err != nil {
 			return err
 		}
-		return s.addFile(strings.TrimPrefix(name, "dist/app/"), content, address)
+		return with(strings.TrimPrefix(name, folder+"/"), content)
 	})
-	return s, err
 }
 
 // addFile takes a file of the build.
@@ -192,24 +204,24 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, status int) {
 	}
 	h := w.Header()
 	h.Add("Vary", "Accept-Language")
-	if file := s.spoken(r.Header.Get("Accept-Language")); file != "" {
+	if file := s.messages[spoken(s.messages, r.Header.Get("Accept-Language"))]; file != "" {
 		h.Set("Link", "<"+assetPath+file+">; rel=modulepreload")
 	}
 	s.page.serve(w, r, status)
 }
 
-// spoken returns the messages of the first language that a browser prefers and the console has, or else English. The script
-// decides in the same way, unless the user has chosen a language. A browser that gets the name with the page loads the
-// messages together with the script instead of after it.
-func (s *site) spoken(acceptLanguage string) string {
+// spoken returns the first language that a browser prefers and that is among the keys, or else English. The script of the console
+// decides in the same way, unless the user has chosen a language. A browser that gets the name of the messages with the page loads them
+// together with the script instead of after it.
+func spoken[T any](languages map[string]T, acceptLanguage string) string {
 	for wish := range strings.SplitSeq(acceptLanguage, ",") {
 		short, _, _ := strings.Cut(strings.TrimSpace(wish), "-")
 		short, _, _ = strings.Cut(short, ";")
-		if file, ok := s.messages[strings.ToLower(short)]; ok {
-			return file
+		if _, ok := languages[strings.ToLower(short)]; ok {
+			return strings.ToLower(short)
 		}
 	}
-	return s.messages["en"]
+	return "en"
 }
 
 // answer sets the headers of every response, and calls with if the method is GET or HEAD.
@@ -230,8 +242,10 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, with func()) {
 
 // file sends an asset.
 func (s *site) file(w http.ResponseWriter, r *http.Request) {
-	name, _ := strings.CutPrefix(r.URL.Path, assetPath)
-	a, known := s.assets[name]
+	a, known := s.assets[strings.TrimPrefix(r.URL.Path, assetPath)]
+	if !known {
+		a, known = s.assets[r.URL.Path]
+	}
 	if !known {
 		http.Error(w, "File not found.", http.StatusNotFound)
 		return

@@ -7,6 +7,7 @@
 package proxy
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -31,15 +32,18 @@ import (
 )
 
 // DefaultPaths are the control plane's paths: the root alone, and the API, the MCP server, the console and the console's files
-// with everything below them.
-var DefaultPaths = []string{"/", "/api", "/mcp", "/console", "/login", "/admin", "/static"}
+// with everything below them. Of /share/, only pages of shared reports belong to it, so a link may have the slug "share".
+var DefaultPaths = []string{"/", "/api", "/mcp", "/console", "/login", "/admin", "/static", "/share/"}
+
+// minToken is the minimum length of the segment that follows a path with a slash at its end.
+const minToken = 16
 
 // Config configures a Proxy.
 type Config struct {
 	// Dial opens a connection to the upstream. Required.
 	Dial func(ctx context.Context) (net.Conn, error)
-	// Paths are the upstream's paths. Each includes everything below it, except "/", which is the root alone. nil means
-	// DefaultPaths.
+	// Paths are the upstream's paths. Each includes everything below it, except "/", which is the root alone. One with a slash at
+	// its end is not itself the upstream's, but only a single long segment below it, such as a token. nil means DefaultPaths.
 	Paths []string
 	// Scheme and Host are the scheme and host of the public address, for the X-Forwarded headers.
 	Scheme, Host string
@@ -144,6 +148,12 @@ func (p *Proxy) Stats() Stats {
 func (p *Proxy) Owns(path []byte) bool {
 	for _, own := range p.cfg.Paths {
 		if len(path) < len(own) || string(path[:len(own)]) != own {
+			continue
+		}
+		if len(own) > 1 && own[len(own)-1] == '/' {
+			if token, _, _ := bytes.Cut(path[len(own):], []byte("?")); len(token) >= minToken && bytes.IndexByte(token, '/') < 0 {
+				return true
+			}
 			continue
 		}
 		if len(path) == len(own) || len(own) > 1 && path[len(own)] == '/' {

@@ -67,8 +67,10 @@ func TestProxy_owns_its_paths_and_what_lies_below(t *testing.T) {
 	defer p.Close()
 	for path, want := range map[string]bool{
 		"/": true, "/api": true, "/api/": true, "/api/urls": true, "/console/x": true, "/login": true, "/admin": true,
-		"/static/app.js": true,
-		"/apix":          false, "/abc": false, "/x/api": false, "": false, "/API": false,
+		"/static/app.js":                    true,
+		"/share/abcdefghijklmnopqrstuvwxyz": true, "/share/abcdefghijklmnopqrstuvwxyz?x=/": true, "/share": false, "/share/": false,
+		"/share/info": false, "/share/abcdefghijklmnopqrstuvwxyz/x": false, "/sharex/abcdefghijklmnopqrstuvwxyz": false,
+		"/apix": false, "/abc": false, "/x/api": false, "": false, "/API": false,
 	} {
 		if got := p.Owns([]byte(path)); got != want {
 			t.Errorf("Owns(%q) = %v, want %v", path, got, want)

@@ -83,7 +83,7 @@ func TestForgive_query(t *testing.T) {
 	}
 }
 
-// What stays missing counts as missing, by the slug that was probably meant.
+// Slugs that stay missing count as missing, by the slug that was probably meant.
 func TestForgive_missing_slugs_are_counted(t *testing.T) {
 	t.Parallel()
 	counts := missing.New(missing.Config{})

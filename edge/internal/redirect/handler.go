@@ -21,17 +21,14 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/netip"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
 
-	"github.com/shortline/shortline/edge/internal/apierror"
 	"github.com/shortline/shortline/edge/internal/hosts"
 	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/edge/internal/lockout"
@@ -171,8 +168,9 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails
 	h := &Handler{
-		cfg: cfg, deps: deps, own: own, proxies: proxiesOf(&cfg), base: strings.TrimRight(cfg.BaseURL, "/"), idBase: binary.LittleEndian.Uint64(seed[:]),
-		pages: p, refusals: newRefusals(p), tally: new(tally), latency: new(latency), hasher: newHasher(cmp.Or(cfg.HashWait, hashWait)),
+		cfg: cfg, deps: deps, own: own, proxies: proxiesOf(&cfg), base: strings.TrimRight(cfg.BaseURL, "/"),
+		idBase: binary.LittleEndian.Uint64(seed[:]),
+		pages:  p, refusals: newRefusals(p), tally: new(tally), latency: new(latency), hasher: newHasher(cmp.Or(cfg.HashWait, hashWait)),
 		limiter: ratelimit.New(cfg.RateLimit), attempts: ratelimit.New(cfg.VerifyLimit), tooMany: newTooMany(p),
 		suspended: newSuspended(p), names: namesOf(cfg.BaseURL, cfg.ConsoleURL),
 	}
@@ -481,25 +479,6 @@ func arrival(ctx *fasthttp.RequestCtx) time.Time {
 		return t
 	}
 	return ctx.ConnTime()
-}
-
-// rescue turns a panic into an answer. It must be deferred.
-func (h *Handler) rescue(ctx *fasthttp.RequestCtx) {
-	if cause := recover(); cause != nil {
-		h.panicked(ctx, cause)
-	}
-}
-
-// panicked answers a request whose handler panicked, and counts it. The counter should stay 0.
-func (h *Handler) panicked(ctx *fasthttp.RequestCtx, cause any) {
-	h.tally.add(ctx.ConnID(), cPanics)
-	ctx.Response.Reset()
-	ctx.Response.SetStatusCode(fasthttp.StatusInternalServerError)
-	id := string(requestID(h.idBase^ctx.ID(), scanAsker(ctx.Request.Header.RawHeaders()).id, nil))
-	h.head(ctx, []byte(id), typeJSON, jsonPolicyB)
-	h.deps.Logger.Error("request handler panicked", "request_id", id, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
-	ctx.Response.SetBodyRaw(apierror.Body(fasthttp.StatusInternalServerError, notices[fasthttp.StatusInternalServerError].text, nil, id))
-	ctx.SetConnectionClose()
 }
 
 // view returns bytes of the request as a string without copying them. That is safe because every user either finishes

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// seed is the secret of hashes. Who does not know it cannot choose keys that collide.
+// seed is the secret of hashes. A client that does not know it cannot choose keys that collide.
 type seed [4]uint64
 
 func newSeed() seed { return seed{rand.Uint64(), rand.Uint64(), rand.Uint64(), rand.Uint64()} }

@@ -18,13 +18,14 @@ import (
 type Message struct {
 	From, To string // of the envelope
 	Header   mail.Header
-	Subject  string // decoded
-	Text     string // the text part, decoded, with \n at the end of lines
-	HTML     string // the HTML part, likewise
-	Link     string // the first link in the text part; "" if there is none
-	TLS      bool   // whether the connection was encrypted
-	User     string // who had signed in
-	Helo     string // the name that the client gave
+	Subject  string            // decoded
+	Text     string            // the text part, decoded, with \n at the end of lines
+	HTML     string            // the HTML part, likewise
+	Inline   map[string][]byte // pictures by their content id
+	Link     string            // the first link in the text part; "" if there is none
+	TLS      bool              // whether the connection was encrypted
+	User     string            // who had signed in
+	Helo     string            // the name that the client gave
 	Raw      []byte
 }
 
@@ -43,11 +44,11 @@ func Parse(raw []byte) (m Message, err error) {
 	if m.Subject, err = new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject")); err != nil {
 		return m, fmt.Errorf("decode subject: %w", err)
 	}
-	kind, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
-	if err != nil || kind != "multipart/alternative" {
-		return m, fmt.Errorf("content type %q, %w", m.Header.Get("Content-Type"), err)
+	body, boundary, err := m.alternatives(parsed.Body)
+	if err != nil {
+		return m, err
 	}
-	parts := multipart.NewReader(parsed.Body, params["boundary"])
+	parts := multipart.NewReader(body, boundary)
 	for {
 		p, err := parts.NextRawPart()
 		if errors.Is(err, io.EOF) {
@@ -79,6 +80,43 @@ func Parse(raw []byte) (m Message, err error) {
 	}
 	m.Link = link.FindString(m.Text)
 	return m, nil
+}
+
+// alternatives returns the body that has the text and the HTML part. It reads the pictures beside them.
+func (m *Message) alternatives(body io.Reader) (io.Reader, string, error) {
+	kind, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
+	if err == nil && kind == "multipart/related" {
+		related := multipart.NewReader(body, params["boundary"])
+		first, err := related.NextRawPart()
+		if err != nil {
+			return nil, "", fmt.Errorf("read parts: %w", err)
+		}
+		kind, params, _ = mime.ParseMediaType(first.Header.Get("Content-Type"))
+		inside, err := io.ReadAll(first)
+		if err != nil {
+			return nil, "", fmt.Errorf("read parts: %w", err)
+		}
+		m.Inline = map[string][]byte{}
+		for {
+			p, err := related.NextRawPart()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return nil, "", fmt.Errorf("read parts: %w", err)
+			}
+			content, err := io.ReadAll(base64.NewDecoder(base64.StdEncoding, p))
+			if err != nil {
+				return nil, "", fmt.Errorf("decode picture: %w", err)
+			}
+			m.Inline[strings.Trim(p.Header.Get("Content-ID"), "<>")] = content
+		}
+		body = bytes.NewReader(inside)
+	}
+	if err != nil || kind != "multipart/alternative" {
+		return nil, "", fmt.Errorf("content type %q, %w", m.Header.Get("Content-Type"), err)
+	}
+	return body, params["boundary"], nil
 }
 
 func decode(p *multipart.Part) (string, error) {

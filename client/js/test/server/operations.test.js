@@ -105,6 +105,14 @@ test('links', async () => {
   assert.equal((await admin.urls.checkSlug({ slug: 'copy' })).status, 'TAKEN');
   assert.ok((await admin.urls.stats()).totalUrls >= 2);
   await admin.urls.utmSuggestions({ field: 'utmSource' });
+  const edit = { urlIds: [link.id], change: { tags: ['edited'] } };
+  assert.equal((await admin.urls.previewEdit(edit)).changed, 1);
+  const { id: editId } = await admin.urls.startEdit(edit);
+  await until('the edit', async () => (await admin.urls.getEdit(editId)).status === 'DONE');
+  assert.equal((await admin.urls.listEdits()).total, 1);
+  assert.equal((await admin.urls.listEditProblems(editId)).total, 0);
+  await admin.urls.undoEdit(editId);
+  await until('the undo', async () => (await admin.urls.getEdit(editId)).status === 'UNDONE');
   await admin.urls.delete(copy.id);
   assert.equal((await admin.urls.restore(copy.id, {})).slug, 'copy');
   await admin.urls.delete(copy.id);
@@ -225,6 +233,18 @@ test('bundles, tags, templates, views', async () => {
   await admin.views.update(view.id, { name: 'Spring links' });
   assert.equal((await admin.views.list({ screen: 'links' })).total, 1);
   await admin.views.delete(view.id);
+  const segment = await admin.segments.create({ name: 'Phones', filters: { device: ['MOBILE'] } });
+  await admin.segments.update(segment.id, { name: 'All phones' });
+  assert.equal((await admin.segments.list()).total, 1);
+  const report = await admin.mailReports.create({ name: 'Weekly', every: 'WEEK', segmentId: segment.id });
+  await admin.mailReports.update(report.id, { isActive: false });
+  assert.equal((await admin.mailReports.list()).total, 1);
+  await admin.mailReports.delete(report.id);
+  await admin.segments.delete(segment.id);
+  const note = await admin.annotations.create({ at: new Date(), text: 'Newsletter' });
+  await admin.annotations.update(note.id, { text: 'Newsletter sent' });
+  assert.equal((await admin.annotations.list()).annotations.length, 1);
+  await admin.annotations.delete(note.id);
 });
 
 test('alerts', async () => {
@@ -238,6 +258,15 @@ test('alerts', async () => {
   assert.equal((await admin.alerts.list({ ruleId: rule.id })).total, 0);
   await admin.alerts.deleteRule(rule.id);
   await admin.alerts.deleteChannel(channel.id);
+
+  const shared = await admin.sharedReports.create({ name: 'Spring', about: 'workspace', password: 'battery staple' });
+  await admin.sharedReports.update(shared.id, { name: 'Spring figures' });
+  assert.equal((await admin.sharedReports.get(shared.id)).name, 'Spring figures');
+  assert.equal((await admin.sharedReports.list({ about: 'workspace' })).total, 1);
+  const token = shared.address.split('/').at(-1);
+  const { pass } = await admin.sharedReports.unlock(token, { password: 'battery staple' });
+  assert.equal((await admin.sharedReports.view(token, { headers: { 'X-Report-Pass': pass } })).name, 'Spring figures');
+  await admin.sharedReports.delete(shared.id);
 });
 
 test('imports', async () => {
@@ -291,7 +320,7 @@ test('clicks: visits, reports, conversions', async () => {
     async () => (await analytics.recentClicks(link.id, { includeBots: true })).total > 0,
   );
   await analytics.recentClicksAlias(link.id);
-  const { overview, topURLs, freshness, abTests, abTestsAlias, bots, botsAlias, groupsReport, heatmap } = analytics;
+  const { overview, topURLs, freshness, abTests, abTestsAlias, bots, botsAlias, groupsReport, conversionsReport, heatmap } = analytics;
   const { linkReport, abTest, linkBots, linkHeatmap, routingReport } = analytics;
   const ofAll = [
     overview(),
@@ -302,6 +331,7 @@ test('clicks: visits, reports, conversions', async () => {
     bots(),
     botsAlias(),
     groupsReport(),
+    conversionsReport(),
     heatmap(),
   ];
   const ofOne = [linkReport(link.id), abTest(link.id), linkBots(link.id), linkHeatmap(link.id), routingReport(link.id)];

@@ -26,6 +26,7 @@ type Limits struct {
 	Export       int `env:"RATE_LIMIT_EXPORT" envDefault:"10" help:"analytics exports per minute"`
 	Conversions  int `env:"RATE_LIMIT_CONVERSIONS" envDefault:"1000" help:"requests with conversions per minute; each may have 1,000 conversions"`
 	MCP          int `env:"RATE_LIMIT_MCP" envDefault:"300" help:"messages of MCP clients per minute; the endpoints behind their tools have their own limits"`
+	Shared       int `env:"RATE_LIMIT_SHARED_REPORTS" envDefault:"600" help:"requests of viewers of shared reports per minute and address"`
 	Reset        int `env:"RATE_LIMIT_PASSWORD_RESET" envDefault:"5" help:"password resets by e-mail per minute and address"`
 }
 
@@ -44,17 +45,18 @@ const (
 	LimitPasswordReset
 	LimitConversions
 	LimitMCP
+	LimitSharedReports
 	NoLimit // for cheap requests, such as documents
 )
 
 func (l Limits) all() [NoLimit]int {
 	return [NoLimit]int{l.Default, l.APIKeys, l.Webhooks, l.WebhookRetry, l.Routing, l.Variants, l.Analytics, l.Export, l.Reset,
-		l.Conversions, l.MCP}
+		l.Conversions, l.MCP, l.Shared}
 }
 
 // limitNames are their names in metrics and, in capitals, in settings.
 var limitNames = [NoLimit]string{"default", "api_keys", "webhooks", "webhook_retry", "routing", "variants", "analytics", "export",
-	"password_reset", "conversions", "mcp"}
+	"password_reset", "conversions", "mcp", "shared_reports"}
 
 func (l Limits) validate() (problems []error) {
 	for i, n := range l.all() {

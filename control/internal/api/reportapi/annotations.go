@@ -33,7 +33,7 @@ func annotationOf(a annotations.Annotation) Annotation {
 
 // AnnotationList has the annotations of a range.
 type AnnotationList struct {
-	Data        []Annotation `json:"data" doc:"Oldest first."`
+	Annotations []Annotation `json:"annotations" doc:"Oldest first."`
 	IsTruncated bool         `json:"isTruncated" doc:"Whether the range has more than 500 annotations; the oldest ones are left out."`
 }
 
@@ -84,9 +84,9 @@ func (s *server) registerAnnotations() {
 			if err != nil {
 				return nil, err
 			}
-			out := AnnotationList{Data: make([]Annotation, len(list)), IsTruncated: more}
+			out := AnnotationList{Annotations: make([]Annotation, len(list)), IsTruncated: more}
 			for i, a := range list {
-				out.Data[i] = annotationOf(a)
+				out.Annotations[i] = annotationOf(a)
 			}
 			return &kit.Body[AnnotationList]{Body: out}, nil
 		})

@@ -3,16 +3,20 @@
 package reportapi
 
 import (
+	"net/http"
+
 	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/clicks/convert"
 	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/clicks/report"
 	"github.com/shortline/shortline/control/internal/experiments"
+	"github.com/shortline/shortline/control/internal/mailreports"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/annotations"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/segments"
+	"github.com/shortline/shortline/control/internal/sharedreports"
 )
 
 // Deps are use cases. The endpoints of one that is nil do not exist.
@@ -26,6 +30,11 @@ type Deps struct {
 	Links              *links.Service
 	Segments           *segments.Service
 	Annotations        *annotations.Service // needs Reports
+	MailReports        *mailreports.Service
+	Shared             *sharedreports.Service
+
+	// SharedPage sends the page of shared reports with a status. The headers that depend on the report are set already.
+	SharedPage func(http.ResponseWriter, *http.Request, int)
 }
 
 // server answers the requests.
@@ -37,7 +46,8 @@ type server struct {
 // Register adds the resources and their endpoints to the API.
 func Register(k *kit.Kit, d Deps) {
 	s := &server{k, d}
-	k.Resources(analyticsResource, conversionResource, experimentResource, conversionSettingsResource, segmentResource, annotationResource)
+	k.Resources(analyticsResource, conversionResource, experimentResource, conversionSettingsResource, segmentResource,
+		annotationResource, mailReportResource, sharedResource)
 	k.Presents(s.present)
 	if s.Links != nil {
 		s.documentBrowserConversions()
@@ -60,6 +70,12 @@ func Register(k *kit.Kit, d Deps) {
 	}
 	if s.Annotations != nil {
 		s.registerAnnotations()
+	}
+	if s.MailReports != nil {
+		s.registerMailReports()
+	}
+	if s.Shared != nil {
+		s.registerShared()
 	}
 	if s.Live != nil {
 		s.registerLive()

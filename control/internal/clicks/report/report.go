@@ -101,6 +101,15 @@ func (s *Service) prepare(ctx context.Context, p auth.Principal, a *Ask) (Period
 	return period, problems.Err()
 }
 
+// CheckAsk returns the problems of what a caller asks for, as the reports themselves do.
+func (s *Service) CheckAsk(ctx context.Context, p auth.Principal, a Ask) error {
+	_, err := s.prepare(ctx, p, &a)
+	return err
+}
+
+// Host returns the host of all links that have no custom domain, without a port.
+func (s *Service) Host() string { return s.host }
+
 // Compared has the figures of the period with which a report is compared.
 type Compared[T any] struct {
 	StartDate string `json:"startDate" doc:"First day of that period, or its first instant if the interval is minute or hour."`

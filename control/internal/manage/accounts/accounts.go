@@ -121,7 +121,7 @@ func checkPassword(v *problem.Fields, field, password, email string) {
 		v.Add(field, "must have at least %d characters", minPassword)
 	case len(password) > auth.MaxPassword:
 		v.Add(field, "must have at most %d bytes", auth.MaxPassword)
-	case isCommon(password):
+	case IsCommon(password):
 		v.Add(field, "is one of the most common passwords")
 	case store.EmailKey(password) == store.EmailKey(email):
 		v.Add(field, "must not be the email address")

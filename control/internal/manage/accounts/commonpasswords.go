@@ -32,8 +32,8 @@ var commonPasswords = sync.OnceValue(func() map[string]struct{} {
 	return list
 })
 
-// isCommon reports whether a password is a common one, ignoring case.
-func isCommon(password string) bool {
+// IsCommon reports whether a password is a common one, ignoring case.
+func IsCommon(password string) bool {
 	_, common := commonPasswords()[strings.ToLower(password)]
 	return common
 }

@@ -12,8 +12,11 @@ var Actions = []string{
 	"API_KEY_CREATED", "API_KEY_ROTATED", "API_KEY_DELETED",
 	"VARIANT_CREATED", "VARIANT_UPDATED", "VARIANT_DELETED",
 	"TAG_CREATED", "TAG_UPDATED", "TAG_DELETED", "UTM_TEMPLATE_CREATED", "UTM_TEMPLATE_UPDATED", "UTM_TEMPLATE_DELETED", "VIEW_CREATED",
-	"VIEW_UPDATED", "VIEW_DELETED", "SEGMENT_CREATED", "SEGMENT_UPDATED", "SEGMENT_DELETED",
-	"ANNOTATION_CREATED", "ANNOTATION_UPDATED", "ANNOTATION_DELETED", "IMPORT_CREATED", "IMPORT_STARTED", "IMPORT_FINISHED", "IMPORT_FAILED", "IMPORT_CANCELLED",
+	"VIEW_UPDATED", "VIEW_DELETED", "SHARED_REPORT_CREATED", "SHARED_REPORT_UPDATED", "SHARED_REPORT_DELETED",
+	"SEGMENT_CREATED", "SEGMENT_UPDATED", "SEGMENT_DELETED",
+	"ANNOTATION_CREATED", "ANNOTATION_UPDATED", "ANNOTATION_DELETED",
+	"MAIL_REPORT_CREATED", "MAIL_REPORT_UPDATED", "MAIL_REPORT_DELETED", "MAIL_REPORT_CONFIRMED", "MAIL_REPORT_UNSUBSCRIBED",
+	"IMPORT_CREATED", "IMPORT_STARTED", "IMPORT_FINISHED", "IMPORT_FAILED", "IMPORT_CANCELLED",
 	"IMPORT_DELETED", "DOMAIN_CREATED", "DOMAIN_UPDATED", "DOMAIN_DELETED",
 	"CERTIFICATE_ISSUED", "CERTIFICATE_UPLOADED", "CERTIFICATE_DELETED",
 	"BUNDLE_CREATED", "BUNDLE_UPDATED", "BUNDLE_DELETED",
@@ -34,8 +37,8 @@ var Actions = []string{
 
 // EntityTypes lists every entity type of an Entry.
 var EntityTypes = []string{
-	"url", "tag", "utm_template", "view", "segment", "annotation", "import", "domain", "user", "api_key", "bundle", "webhook", "variant", "routing_rule", "settings",
+	"url", "tag", "utm_template", "view", "segment", "annotation", "mail_report", "import", "domain", "user", "api_key", "bundle", "webhook", "variant", "routing_rule", "settings",
 	"oidc_provider", "oidc_account", "system_setting", "visitor", "passkey", "session",
 	"workspace", "member", "invitation", "abuse_report", "conversion_settings", "experiment",
-	"alert_channel", "alert_rule",
+	"shared_report", "alert_channel", "alert_rule",
 }

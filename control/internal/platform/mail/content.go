@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/shortline/shortline/control/internal/platform/smtp"
 )
 
 // Content is what an e-mail says. Its fields may hold any text: control characters are removed, and long texts are cut.
@@ -148,7 +150,7 @@ type Alert struct {
 var kinds = []string{
 	"invitation", "password_reset", "new_device", "password_changed", "second_factor_locked", "passkey_cloned", "second_factor_changed",
 	"link_suspended", "link_released",
-	"certificate_ends", "webhooks_paused", "webhook_fails", "alert",
+	"certificate_ends", "webhooks_paused", "webhook_fails", "alert", "report", "report_confirmation",
 }
 
 func (Invitation) kind() string          { return "invitation" }
@@ -182,6 +184,13 @@ type page struct {
 	Link    string
 	Button  string // what Link does
 	Foot    []string
+
+	// Of reports.
+	Picture     string // content id of a picture
+	Alt         string // what the picture shows
+	Lists       []list
+	Inline      []smtp.Inline
+	Unsubscribe string // address that ends such e-mails
 }
 
 type fact struct{ Name, Value string }

@@ -2,11 +2,14 @@ package mail
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"html/template"
 	"strings"
 	text "text/template"
 	"unicode"
+
+	"github.com/shortline/shortline/control/internal/platform/smtp"
 )
 
 const (
@@ -33,6 +36,9 @@ type rendered struct {
 	Subject string `json:"subject"`
 	Text    string `json:"text"`
 	HTML    string `json:"html"`
+
+	Inline      []smtp.Inline `json:"inline,omitempty"`
+	Unsubscribe string        `json:"unsubscribe,omitempty"`
 }
 
 func (s *Service) render(c Content) (out rendered, err error) {
@@ -40,8 +46,10 @@ func (s *Service) render(c Content) (out rendered, err error) {
 		page
 		Brand, BaseURL string
 	}{c.page(), s.cfg.Brand, s.cfg.BaseURL}
-	if err := checkLink(view.Link); err != nil {
-		return out, err
+	for _, link := range []string{view.Link, cmp.Or(view.Unsubscribe, view.Link)} {
+		if err := checkLink(link); err != nil {
+			return out, err
+		}
 	}
 	var plainText, html bytes.Buffer
 	if err := textPage.Execute(&plainText, view); err != nil {
@@ -50,7 +58,8 @@ func (s *Service) render(c Content) (out rendered, err error) {
 	if err := htmlPage.Execute(&html, view); err != nil {
 		return out, err
 	}
-	return rendered{Subject: view.Subject + " – " + s.cfg.Brand, Text: plainText.String(), HTML: html.String()}, nil
+	return rendered{Subject: view.Subject + " – " + s.cfg.Brand, Text: plainText.String(), HTML: html.String(),
+		Inline: view.Inline, Unsubscribe: view.Unsubscribe}, nil
 }
 
 // plain returns text in one line of at most limit characters, without characters that are invisible or change the

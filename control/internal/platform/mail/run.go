@@ -156,7 +156,7 @@ func (s *Service) deliver(ctx context.Context, m store.Mail) error {
 		return fmt.Errorf("read e-mail: %w", err)
 	}
 	return s.sender.Send(ctx, smtp.Mail{ID: m.ID, To: m.Recipient, Subject: r.Subject, Text: r.Text, HTML: r.HTML,
-		Date: time.UnixMilli(m.CreatedAt)})
+		Date: time.UnixMilli(m.CreatedAt), Inline: r.Inline, Unsubscribe: r.Unsubscribe})
 }
 
 // record stores the result of an attempt. While the lease holds the e-mail, it repeats a failed write: an e-mail that was

@@ -5,6 +5,7 @@
 package smtp
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -31,6 +32,17 @@ type Mail struct {
 	Text    string
 	HTML    string
 	Date    time.Time
+	// Inline are pictures that the HTML part shows.
+	Inline []Inline
+	// Unsubscribe is an address that ends such e-mails when it is sent a POST (RFC 8058); "" for none.
+	Unsubscribe string
+}
+
+// Inline is a picture in an e-mail.
+type Inline struct {
+	ID   string `json:"id"` // the HTML part shows cid:ID
+	Name string `json:"name"`
+	PNG  []byte `json:"png"`
 }
 
 // Error is an e-mail that the server did not accept.
@@ -133,8 +145,18 @@ func (s *Sender) compose(m Mail) (*mail.Msg, error) {
 	msg.SetMessageIDWithValue(m.ID + "@" + s.domain)
 	msg.SetGenHeader("Auto-Submitted", "auto-generated") // so that no autoresponder answers (RFC 3834)
 	msg.SetGenHeader("X-Auto-Response-Suppress", "All")  // the same for Exchange
+	if m.Unsubscribe != "" {
+		msg.SetGenHeader("List-Unsubscribe", "<"+m.Unsubscribe+">")
+		msg.SetGenHeader("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
+	}
 	msg.SetBodyString(mail.TypeTextPlain, m.Text)
 	msg.AddAlternativeString(mail.TypeTextHTML, m.HTML)
+	for _, one := range m.Inline {
+		if err := msg.EmbedReader(one.Name, bytes.NewReader(one.PNG), mail.WithFileContentID(one.ID),
+			mail.WithFileContentType("image/png")); err != nil {
+			return nil, err
+		}
+	}
 	return msg, nil
 }
 

@@ -45,7 +45,15 @@ async function readMessages(): Promise<Messages> {
   return module.messages;
 }
 
-export function numberedKeys(): Plugin {
+/** The messages that sources show. */
+function shown(messages: Messages, sources: string): Messages {
+  const together = patterns(sources);
+  const used = ([name]: [string, unknown]) => sources.includes(`'${name}'`) || together.some((one) => one.test(name));
+  return Object.fromEntries(Object.entries(messages).filter(used));
+}
+
+/** The plugin. With `only`, it leaves out the messages that these sources do not show. */
+export function numberedKeys(only?: () => string): Plugin {
   let messages: Messages;
   let names: { numbered: string[]; kept: string[] };
   let places: Map<string, number>;
@@ -56,7 +64,9 @@ export function numberedKeys(): Plugin {
     enforce: 'pre',
     async buildStart() {
       messages = await readMessages();
-      names = sorted(Object.keys(messages), read('src', 'text'));
+      const sources = only?.() ?? read('src', 'text');
+      if (only) messages = shown(messages, sources);
+      names = sorted(Object.keys(messages), sources);
       seed = seedOf(names.kept);
       places = new Map(names.numbered.map((name, at) => [name, at]));
     },

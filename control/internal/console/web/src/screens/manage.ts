@@ -9,6 +9,7 @@ export { BundleScreen, Bundles, LabelLinks, Tags, Templates } from './labels';
 export { Members } from './members/members';
 export { UserScreen, Users } from './people';
 export { EdgesScreen, Reports } from './system';
+export { ShareDialog } from './sharing/form';
 export { WebhookScreen, Webhooks } from './webhooks';
 export { CreateWorkspace } from './workspace/create';
 export { MoveLinks } from './workspace/move';

@@ -174,8 +174,13 @@ export function preferred(): Language {
 
 /** Changes the language and remembers it. */
 export async function speak(next: Language): Promise<void> {
-  const catalogue = await load[next]();
+  await show(next);
   localStorage.setItem(stored, next);
+}
+
+/** Changes the language of the page. */
+export async function show(next: Language): Promise<void> {
+  const catalogue = await load[next]();
   active.value = { language: next, catalogue };
   document.documentElement.lang = next;
   document.documentElement.dir = direction.value;

@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { query, search } from '../../route';
-import { workspace } from '../../session';
+import { nameOf as nameOfWorkspace, workspace } from '../../session';
 import { day, number, t } from '../../text';
 import { Behind, isBehind } from '../../ui/behind';
 import { Empty, Head, Loading, Waiting } from '../../ui/page';
@@ -16,6 +16,7 @@ import { Figures, type Metric } from './figures';
 import { Heatmap } from './heatmap';
 import { parametersOf, selectionOf, zoneOf, type Selection } from './selection';
 import { Segments } from './segments';
+import { Share } from './share';
 import { Timeline } from './timeline';
 import { Groups, TopLinks } from './workspace';
 import './analytics.css';
@@ -93,7 +94,7 @@ function Body({ id, s, report, map }: { id: string; s: Selection; report: Whole;
         file={{ path: id ? `/api/analytics/urls/${id}/export` : '/api/analytics/export', query: parameters }}
       />
       {report.topUrls ? (
-        <Groups s={s} parameters={parameters} beside={<TopLinks s={s} links={report.topUrls} />}>
+        <Groups s={s} parameters={parameters} beside={<TopLinks links={report.topUrls} />}>
           {rest}
         </Groups>
       ) : (
@@ -159,6 +160,7 @@ export function Analytics() {
     <>
       <Head title={t('nav.analytics')}>
         <Live id="" />
+        <Share id="" name={place ? nameOfWorkspace(place) : ''} />
       </Head>
       <Report id="" goals={[]} />
     </>
@@ -190,6 +192,7 @@ export function LinkAnalytics({ id }: { id: string }) {
         note={<bdi class="mono">{bare(found.shortUrl)}</bdi>}
       >
         <Live id={id} />
+        <Share id={id} name={nameOf(found)} />
       </Head>
       <LinkTabs id={id} here="/analytics" />
       {found.clickBaseline && <Baseline of={found.clickBaseline} />}

@@ -1,12 +1,13 @@
 // The choices of a report: range, interval, audience, comparison and goal, and the filters that are on.
 import { api } from '../../api/client';
 import { search } from '../../route';
-import { country, t, tongue } from '../../text';
+import { t } from '../../text';
 import { Button } from '../../ui/button';
 import { Input, Select } from '../../ui/field';
 import { Icon } from '../../ui/icon';
 import { useResource } from '../../ui/resource';
 import { local } from '../../ui/time';
+import { nameOf } from './names';
 import {
   endsOf,
   filterNames,
@@ -21,18 +22,6 @@ import {
   type RangeName,
   type Selection,
 } from './selection';
-
-/** What people call a value of a filter. */
-export function nameOf(filter: FilterName, value: string): string {
-  if (value === 'Unknown') return t('report.unknown');
-  if (filter === 'country') return country(value);
-  if (filter === 'language') return tongue(value);
-  if (filter === 'device' && /^(MOBILE|DESKTOP|TABLET)$/.test(value)) {
-    return t(`report.device.${value as 'MOBILE' | 'DESKTOP' | 'TABLET'}`);
-  }
-  if (value === 'Direct') return t('report.direct');
-  return value;
-}
 
 /** Turns a value of a filter on or off. */
 export function toggle(s: Selection, filter: FilterName, value: string): void {

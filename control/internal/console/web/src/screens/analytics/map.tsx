@@ -39,7 +39,8 @@ function outlines(): [string, string][] {
 interface MapProps {
   /** Clicks by country code. */
   clicks: ReadonlyMap<string, number>;
-  onPick: (code: string) => void;
+  /** Without it, countries do not filter. */
+  onPick?: (code: string) => void;
 }
 
 /** A map on which darker countries have more clicks. A click on a country filters the report. */
@@ -59,9 +60,9 @@ export function WorldMap({ clicks, onPick }: MapProps) {
           <path
             key={code}
             d={path}
-            class={n > 0 ? 'some' : undefined}
+            class={n > 0 ? (onPick ? 'some' : 'some fixed') : undefined}
             style={n > 0 ? { fillOpacity: strength(n, most) } : undefined}
-            onClick={() => n > 0 && onPick(code)}
+            onClick={() => n > 0 && onPick?.(code)}
           >
             <title>{`${country(code)}: ${number(n)}`}</title>
           </path>

@@ -101,7 +101,7 @@ interface MarksProps {
 export function Marks({ id, list, timezone }: MarksProps) {
   const [note, setNote] = useState<Annotation | 'new'>();
   const [gone, setGone] = useState<Annotation>();
-  const all = list.data?.data ?? [];
+  const all = list.data?.annotations ?? [];
   const format = new Intl.DateTimeFormat(language.value, {
     dateStyle: 'medium',
     timeStyle: 'short',
@@ -109,7 +109,7 @@ export function Marks({ id, list, timezone }: MarksProps) {
   });
   if (list.error !== undefined) return <Problem error={list.error} retry={list.reload} />;
   return (
-    <div class="marks">
+    <div class="annotations">
       {all.length > 0 && (
         <details>
           <summary>{t('report.marks', { n: all.length })}</summary>

@@ -94,7 +94,10 @@ export function Segments({ s }: { s: Selection }) {
         onValue={(id) => {
           const segment = segments.find((one) => one.id === id);
           search(
-            { ...Object.fromEntries(filterNames.map((name) => [name, ''])), ...selectionOfFilters(segment?.filters ?? {}) },
+            {
+              ...Object.fromEntries(filterNames.map((name) => [name, ''])),
+              ...selectionOfFilters(segment?.filters ?? {}),
+            },
             { step: true },
           );
         }}
@@ -104,11 +107,7 @@ export function Segments({ s }: { s: Selection }) {
       )}
       {may('EDITOR') && chosen && (
         <>
-          <IconButton
-            icon="edit"
-            label={t('labels.editOne', { name: chosen.name })}
-            onClick={() => setDoing('edit')}
-          />
+          <IconButton icon="edit" label={t('labels.editOne', { name: chosen.name })} onClick={() => setDoing('edit')} />
           <IconButton
             icon="trash"
             label={t('labels.deleteOne', { name: chosen.name })}

@@ -161,9 +161,7 @@ export function filtersOf({ filters, audience }: Selection): Filters {
 }
 
 const textOf = (filters: Filters): string =>
-  JSON.stringify(
-    ([...filterNames, 'bot'] as const).map((name) => [...(filters[name] ?? [])].sort()),
-  );
+  JSON.stringify(([...filterNames, 'bot'] as const).map((name) => [...(filters[name] ?? [])].sort()));
 
 /** Whether two sets of filters select the same. */
 export const sameFilters = (a: Filters, b: Filters): boolean => textOf(a) === textOf(b);

@@ -2,7 +2,7 @@
 import { useRef } from 'preact/hooks';
 import type { Schema } from '../../api/client';
 import { search } from '../../route';
-import { number, t } from '../../text';
+import { t } from '../../text';
 import { Button } from '../../ui/button';
 import { complain } from '../../ui/toast';
 import { Chart, Legend } from './chart';
@@ -11,6 +11,7 @@ import { Marks, pointOf, saidBy, useAnnotations } from './marks';
 import type { Metric } from './figures';
 import { namesOf, seriesOf } from './points';
 import { ownZone, zoomed, type Parameters, type Selection } from './selection';
+import { SeriesTable } from './seriestable';
 
 interface TimelineProps {
   s: Selection;
@@ -51,7 +52,7 @@ export function Timeline({ s, report, metric, timezone, file, id }: TimelineProp
   const names = namesOf(days, s.interval, timezone);
   const first = days[0];
   const list = useAnnotations(id, file.query);
-  const marks = (list.data?.data ?? [])
+  const marks = (list.data?.annotations ?? [])
     .map((one) => ({ at: pointOf(one.at, days, timezone), said: saidBy(one) }))
     .filter((one) => one.at >= 0);
   const zoom = (from: number, to: number) => {
@@ -81,33 +82,7 @@ export function Timeline({ s, report, metric, timezone, file, id }: TimelineProp
         <Files file={file} chart={() => box.current?.querySelector('svg') ?? null} />
       </div>
       <Marks id={id} list={list} timezone={timezone} />
-      <details>
-        <summary>{t('report.table')}</summary>
-        <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">{t('report.when')}</th>
-              {series.map((one) => (
-                <th key={one.name} scope="col" class="figure">
-                  {one.name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {names.map((name, i) => (
-              <tr key={i}>
-                <th scope="row">{name.long}</th>
-                {series.map((one) => (
-                  <td key={one.name} class="figure" data-name={one.name}>
-                    {number(one.values[i] ?? 0)}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </details>
+      <SeriesTable series={series} names={names} />
     </div>
   );
 }

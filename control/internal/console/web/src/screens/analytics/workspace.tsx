@@ -7,11 +7,13 @@ import { t } from '../../text';
 import { Loading } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
-import { Card, type List } from './cards';
+import { Card } from './card';
+import { toggle } from './controls';
+import type { List } from './lists';
 import type { Parameters, Selection } from './selection';
 
 /** The links with most clicks. Each leads to its own report of the same time. */
-export function TopLinks({ s, links }: { s: Selection; links: readonly Schema<'TopLink'>[] }) {
+export function TopLinks({ links }: { links: readonly Schema<'TopLink'>[] }) {
   const all = links.reduce((n, one) => n + one.clicks, 0);
   const items = links.map((one) => ({
     value: one.id,
@@ -21,7 +23,7 @@ export function TopLinks({ s, links }: { s: Selection; links: readonly Schema<'T
     conversions: one.conversions,
     href: `${to(`/links/${one.id}/analytics`)}?${query.value.toString()}`,
   }));
-  return <Card title={t('report.top')} lists={[{ name: t('links.title'), items }]} s={s} />;
+  return <Card title={t('report.top')} lists={[{ name: t('links.title'), items }]} />;
 }
 
 const kinds = ['tag', 'bundle', 'domain'] as const;
@@ -64,7 +66,14 @@ export function Groups({ s, parameters, beside, children }: GroupsProps) {
       <div class="cards">
         {beside}
         {groups.error === undefined ? (
-          <Card title={t('report.groups')} lists={lists} s={s} shown={shown} onShown={setShown} />
+          <Card
+            title={t('report.groups')}
+            lists={lists}
+            chosen={s.filters}
+            onPick={(filter, value) => toggle(s, filter, value)}
+            shown={shown}
+            onShown={setShown}
+          />
         ) : (
           <Problem error={groups.error} retry={groups.reload} />
         )}

@@ -23,6 +23,9 @@ const types = [
   'bundle',
   'utm_template',
   'view',
+  'segment',
+  'annotation',
+  'mail_report',
   'import',
   'domain',
   'api_key',
@@ -65,6 +68,8 @@ const same: Record<string, Verb> = {
   CANCELLED: 'REVOKED',
   FAILED: 'FINISHED',
   DECIDED: 'FINISHED',
+  CONFIRMED: 'ADDED',
+  UNSUBSCRIBED: 'REMOVED',
 };
 
 /** What actions are about if it is a part of their object, by the beginning of their name. */

@@ -5,7 +5,7 @@ import { may, nameOf, reloadWorkspaces, workspace, type Workspace } from '../../
 import { day, number, t } from '../../text';
 import { Button } from '../../ui/button';
 import { useDraft } from '../../ui/draft';
-import { Input } from '../../ui/field';
+import { Input, Tick } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { Head, Section } from '../../ui/page';
 import { Problem } from '../../ui/problem';
@@ -13,6 +13,7 @@ import { useResource } from '../../ui/resource';
 import { Secret } from '../../ui/secret';
 import { notify } from '../../ui/toast';
 import { nameOfRole } from '../members/roles';
+import { SharedReports } from '../sharing/list';
 import { Conversions } from './conversions';
 import { Remove } from './remove';
 import { Restored } from './restored';
@@ -37,14 +38,18 @@ function Facts({ of: w }: { of: Workspace }) {
   );
 }
 
-const fieldsOf = ({ name, slug }: Workspace) => ({ name, slug });
+const fieldsOf = ({ name, slug, previews }: Workspace) => ({ name, slug, previews });
 
 function Names({ of: w, onSaved }: { of: Workspace; onSaved: () => void }) {
   const draft = useDraft(`workspace.${w.id}`, fieldsOf(w));
   const saving = useSaving(['name', 'slug']);
-  const { name, slug } = draft.value;
+  const { name, slug, previews } = draft.value;
   const save = async () => {
-    const body = { ...(name !== w.name && { name }), ...(slug !== w.slug && { slug: slug.trim() }) };
+    const body = {
+      ...(name !== w.name && { name }),
+      ...(slug !== w.slug && { slug: slug.trim() }),
+      ...(previews !== w.previews && { previews }),
+    };
     const saved = await api.put('/api/workspaces/{id}', { path: { id: w.id }, body });
     draft.saved(draft.value, fieldsOf(saved));
     notify(t('edit.saved'));
@@ -80,6 +85,12 @@ function Names({ of: w, onSaved }: { of: Workspace; onSaved: () => void }) {
         onValue={(slug) => draft.patch({ slug })}
         problem={saving.problem('slug')}
       />
+      <Tick
+        label={t('ws.previews')}
+        name="previews"
+        checked={previews}
+        onValue={(previews) => draft.patch({ previews })}
+      />
       <footer>
         <Button kind="primary" type="submit" busy={saving.busy}>
           {t('action.save')}
@@ -109,6 +120,7 @@ export function WorkspaceScreen() {
         </div>
       </Section>
       <Conversions />
+      {may('EDITOR') && <SharedReports />}
       {may('OWNER') && !here.isPersonal && (
         <Section title={t('ws.delete')} hint={t('ws.deleteHint')}>
           <p>

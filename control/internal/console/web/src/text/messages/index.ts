@@ -43,6 +43,7 @@ import { rules } from './rules';
 import { said } from './said';
 import { saidimports } from './saidimports';
 import { saidvalues } from './saidvalues';
+import { share } from './share';
 import { social } from './social';
 import { trash } from './trash';
 import { tryout } from './tryout';
@@ -88,6 +89,7 @@ export const messages = {
   ...reportcontrols,
   ...reportmarks,
   ...report,
+  ...share,
   ...rules,
   ...conditions,
   ...tryout,
