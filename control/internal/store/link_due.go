@@ -2,7 +2,7 @@ package store
 
 import "context"
 
-// What time does to a link: the values of LinkDue.Event.
+// The values of LinkDue.Event: a link starts or ends, or has had all its clicks.
 const (
 	LinkStarted   = "started"
 	LinkExpired   = "expired"

@@ -6,7 +6,7 @@
 // events are stored in one transaction that holds the rule's row, so kills and several processes neither repeat nor lose any.
 //
 // Messages are sent by another job: e-mails through the queue of package mail, and to Slack, Teams and Discord with retries for a day.
-// Addresses of channels are encrypted, because whoever knows one can post there. In the quiet hours of a channel, messages wait; if the
+// Addresses of channels are encrypted, because they let anybody post there. In the quiet hours of a channel, messages wait; if the
 // alert is resolved meanwhile, neither message is sent.
 package alerts
 

@@ -302,7 +302,7 @@ func TestLook_tells_each_channel_once(t *testing.T) {
 	})
 }
 
-// Every cause is found, links that end on the same day are one alert, and nothing is told of other workspaces.
+// Every cause is found, links that end on the same day are one alert, and other workspaces' links do not count.
 func TestLook_finds_every_cause(t *testing.T) {
 	each(t, func(w *world) {
 		w.rule("expiry exhaustion domain webhook clicks")
@@ -340,7 +340,7 @@ func TestLook_finds_every_cause(t *testing.T) {
 // Clicks far above the usual fire an alert within hours, and resolve it when they are as usual again.
 func TestLook_judges_clicks(t *testing.T) {
 	each(t, func(w *world) {
-		busy, quiet := w.link("busy"), w.link("quiet")
+		busy, _ := w.link("busy"), w.link("quiet")
 		w.exec(`UPDATE urls SET click_count = 1`)
 		begin := w.now().Add(5 * time.Hour).Truncate(time.Hour)
 		w.clicks.of = func(link uint64, at time.Time) int64 {
@@ -367,7 +367,6 @@ func TestLook_judges_clicks(t *testing.T) {
 			!strings.Contains(got[0], "/console/links/"+busy.ID) {
 			w.Errorf("messages %v", got)
 		}
-		_ = quiet
 	})
 }
 

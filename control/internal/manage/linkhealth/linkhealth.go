@@ -1,6 +1,6 @@
 // Package linkhealth asks the destinations of links once a day whether they still work.
 //
-// Hosts are asked politely: with a User-Agent that says who asks, one request at a time, at most one question every two seconds, and not
+// Hosts are asked politely: with a User-Agent that names Shortline, one request at a time, at most one question every two seconds, and not
 // before the time that a host names with Retry-After. A question is HEAD, and GET if the host does not answer HEAD well. All requests
 // go through package outbound, which connects to public addresses only, and each redirect is checked again.
 //
@@ -37,7 +37,7 @@ type Settings struct {
 // Config configures New.
 type Config struct {
 	Settings
-	// BaseURL is part of the User-Agent, so that hosts know who asks.
+	// BaseURL is part of the User-Agent, so that hosts recognise the installation.
 	BaseURL string
 	// Client sends the requests; nil: one that connects to public addresses, or to all with AllowPrivate.
 	Client *outbound.Client
