@@ -74,7 +74,8 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Domains, w.dns = domainsFor(w)
 	deps.Reports = report.New(w.store, clicks, nil).On("sho.rt")
 	deps.Segments, deps.Annotations = segments.New(w.store, deps.Reports), annotations.New(w.store)
-	deps.MailReports = mailreports.New(mailreports.Config{BaseURL: baseURL, Console: baseURL, EncryptionKeys: secret, Reports: deps.Reports}, w.store)
+	deps.MailReports = mailreports.New(mailreports.Config{BaseURL: baseURL, Console: baseURL, EncryptionKeys: secret,
+		Reports: deps.Reports}, w.store)
 	deps.Media = media.New(media.Config{Computing: cfg.Computing, Logger: cfg.Logger}, w.store, deps.Links, images)
 	deps.Pages, err = pages.New(pages.Config{Enabled: true}, deps.Media.Thumbnail)
 	w.ok(err)

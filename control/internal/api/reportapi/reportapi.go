@@ -39,7 +39,8 @@ type server struct {
 // Register adds the resources and their endpoints to the API.
 func Register(k *kit.Kit, d Deps) {
 	s := &server{k, d}
-	k.Resources(analyticsResource, conversionResource, experimentResource, conversionSettingsResource, segmentResource, annotationResource, mailReportResource)
+	k.Resources(analyticsResource, conversionResource, experimentResource, conversionSettingsResource, segmentResource, annotationResource,
+		mailReportResource)
 	k.Presents(s.present)
 	if s.Links != nil {
 		s.documentBrowserConversions()
