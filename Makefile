@@ -57,8 +57,9 @@ check-go:
 	@out=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$out" || { echo "gofmt wants to change:"; echo "$$out"; exit 1; }
 	@.ci/commits
 	@.ci/sources
-	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck github.com/mgechev/revive
+	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck github.com/mgechev/revive github.com/rhysd/actionlint/cmd/actionlint
 	@cd .ci/tools && GOWORK=off $(GO) run ./width && GOWORK=off $(GO) run ./sharednames
+	@$(CACHE)/bin/actionlint
 	@$(CACHE)/bin/revive -config .ci/revive.toml -exclude control/internal/console/web/... $(addsuffix /...,$(MODULES))
 	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) vet -tags proof ./... && GOWORK=off $(CACHE)/bin/staticcheck -tags proof ./...); done
 	@cd .ci/tools && GOWORK=off $(GO) vet ./... && GOWORK=off $(CACHE)/bin/staticcheck ./...
@@ -103,6 +104,9 @@ bench: ## measure every budget against its baseline; tables in docs/benchmarks
 	cd control && $(GO) test -run xxx -bench Queries -benchtime 3x ./internal/clicks/analytics/duckdb
 	cd control && $(GO) test -run xxx -bench URLs -benchtime 5x ./internal/store
 	cd control/cmd/standalone && $(GO) test -run xxx -bench P23 -benchtime 1x .
+
+release-check: ## build what a release contains, twice, and try it in clean roots; publishes nothing; needs root on Debian 12
+	@deploy/packages/check
 
 guard: ## compare the cost of visits with the build in edge/bench/reference; needs no quiet machine
 	@reference=$$(deploy/dev/reference) && cd edge && $(GO) run ./bench -guard -than "$$reference"
@@ -168,4 +172,4 @@ compiler:
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run web dev build build-cli build-standalone test quick proof check api-diff api-released api-document prose bench guard fuzz e2e e2e-cluster sim combinations screens load docs geo up up-fleet down compiler
+.PHONY: help run web dev build build-cli build-standalone test quick proof check api-diff api-released api-document prose bench release-check guard fuzz e2e e2e-cluster sim combinations screens load docs geo up up-fleet down compiler

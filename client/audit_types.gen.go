@@ -101,4 +101,6 @@ const (
 	EntityTypeAbuseReport        EntityType = "abuse_report"
 	EntityTypeConversionSettings EntityType = "conversion_settings"
 	EntityTypeExperiment         EntityType = "experiment"
+	EntityTypeAlertChannel       EntityType = "alert_channel"
+	EntityTypeAlertRule          EntityType = "alert_rule"
 )

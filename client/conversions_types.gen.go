@@ -68,7 +68,7 @@ type PutConversionSettings struct {
 }
 
 // ListConversionsParams are parameters of a request. A parameter with its zero value is left out. Some are described
-// at [ListLinksParams].
+// at [PageParams].
 type ListConversionsParams struct {
 	// First day of the clicks, or an instant. Without a range: all time.
 	StartDate string `query:"startDate"`
@@ -166,7 +166,7 @@ type ExportConversionsParams struct {
 }
 
 // ListGoalsParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [ListLinksParams].
+// [PageParams].
 type ListGoalsParams struct {
 	StartDate   string         `query:"startDate"`
 	EndDate     string         `query:"endDate"`

@@ -51,7 +51,7 @@ func (s *DomainService) Get(ctx context.Context, id string, opts ...RequestOptio
 // Update sends PUT /api/domains/{id}: update the given fields of a domain.
 //
 // Changes the given fields: missing fields are kept, null or an empty string clears an address. The host name cannot
-// be changed.
+// be changed. `caseSensitive` = false is a conflict while slugs of the domain differ in case only.
 func (s *DomainService) Update(ctx context.Context, id string, body UpdateDomain, opts ...RequestOption) (*Domain, error) {
 	return one[Domain](ctx, s.c, &call{method: "PUT", path: expand("/api/domains/{id}", id), body: body}, opts)
 }

@@ -27,6 +27,73 @@ func (s *LinkService) PreviewPage(ctx context.Context, params PageAddressParams,
 	return one[PagePreview](ctx, s.c, &call{method: "GET", path: expand("/api/pages/preview"), query: params}, opts)
 }
 
+// ListLinkEdits sends GET /api/url-edits: list edits of many short URLs.
+//
+// A page of edits, newest first. They are kept for 30 days after their end.
+func (s *LinkService) ListLinkEdits(ctx context.Context, params PageParams, opts ...RequestOption) (*Page[LinkEdit], error) {
+	return one[Page[LinkEdit]](ctx, s.c, &call{method: "GET", path: expand("/api/url-edits"), query: params}, opts)
+}
+
+// AllListLinkEdits yields all rows of [LinkService.ListLinkEdits], page by page. After an error it ends.
+func (s *LinkService) AllListLinkEdits(ctx context.Context, params PageParams, opts ...RequestOption) iter.Seq2[LinkEdit, error] {
+	return pages(func(at position) (*Page[LinkEdit], error) {
+		params := params
+		at.apply(&params.Page, &params.Limit, nil)
+		return s.ListLinkEdits(ctx, params, opts...)
+	})
+}
+
+// StartLinkEdit sends POST /api/url-edits: edit many short URLs in the background.
+//
+// Changes up to 100,000 links of the workspace in steps of 200, each with an entry in its history. A link with a
+// problem stays as it is. A process that ends is replaced. A workspace can have 5 edits that are not finished (409).
+func (s *LinkService) StartLinkEdit(ctx context.Context, body EditLinks, opts ...RequestOption) (*LinkEdit, error) {
+	return one[LinkEdit](ctx, s.c, &call{method: "POST", path: expand("/api/url-edits"), body: body, key: true}, opts)
+}
+
+// PreviewLinkEdit sends POST /api/url-edits/dry-run: tell what an edit of many short URLs would change.
+//
+// Counts the links that an edit would change, and shows differences and problems of the first ones. It changes
+// nothing, and does not ask the operator's check service.
+func (s *LinkService) PreviewLinkEdit(ctx context.Context, body EditLinks, opts ...RequestOption) (*LinkEditPreview, error) {
+	return one[LinkEditPreview](ctx, s.c, &call{method: "POST", path: expand("/api/url-edits/dry-run"), body: body, key: true}, opts)
+}
+
+// GetLinkEdit sends GET /api/url-edits/{id}: get an edit with its progress.
+//
+// An edit with its progress. Ask for it repeatedly while it is RUNNING or UNDOING.
+func (s *LinkService) GetLinkEdit(ctx context.Context, id string, opts ...RequestOption) (*LinkEdit, error) {
+	return one[LinkEdit](ctx, s.c, &call{method: "GET", path: expand("/api/url-edits/{id}", id)}, opts)
+}
+
+// ListLinkEditProblems sends GET /api/url-edits/{id}/problems: list the links that an edit has not changed.
+//
+// A page of the links with a problem, or that an undo has not changed back because they were changed since.
+func (s *LinkService) ListLinkEditProblems(
+	ctx context.Context, id string, params PageParams, opts ...RequestOption,
+) (*Page[EditProblem], error) {
+	return one[Page[EditProblem]](ctx, s.c, &call{method: "GET", path: expand("/api/url-edits/{id}/problems", id), query: params}, opts)
+}
+
+// AllListLinkEditProblems yields all rows of [LinkService.ListLinkEditProblems], page by page. After an error it ends.
+func (s *LinkService) AllListLinkEditProblems(
+	ctx context.Context, id string, params PageParams, opts ...RequestOption,
+) iter.Seq2[EditProblem, error] {
+	return pages(func(at position) (*Page[EditProblem], error) {
+		params := params
+		at.apply(&params.Page, &params.Limit, nil)
+		return s.ListLinkEditProblems(ctx, id, params, opts...)
+	})
+}
+
+// UndoLinkEdit sends POST /api/url-edits/{id}/undo: take an edit of many short URLs back.
+//
+// Gives the links the values from before the edit, in the background. An edit that is running stops. What was changed
+// since stays, and is listed under problems. An edit that was taken back already gets 409.
+func (s *LinkService) UndoLinkEdit(ctx context.Context, id string, opts ...RequestOption) (*LinkEdit, error) {
+	return one[LinkEdit](ctx, s.c, &call{method: "POST", path: expand("/api/url-edits/{id}/undo", id), key: true}, opts)
+}
+
 // List sends GET /api/urls: list short URLs.
 //
 // A page of your links; administrators get the links of all users. Parameters that select links can be combined. An

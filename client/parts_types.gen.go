@@ -46,6 +46,27 @@ type LinkClick struct {
 	RoutingRuleID     *string   `json:"routingRuleId"`
 }
 
+type AlertChanged struct {
+	// The alert's id.
+	AlertID string `json:"alertId"`
+	// The id of the alert rule.
+	RuleID string `json:"ruleId"`
+	// The name of the alert rule.
+	RuleName string `json:"ruleName"`
+	// What the alert is about.
+	Kind AlertCause `json:"kind"`
+	// What has happened, as a sentence.
+	Summary string `json:"summary"`
+	// Ids of the links that are concerned, at most ten.
+	URLIDs []string `json:"urlIds"`
+	// Number of links that are concerned.
+	URLCount int `json:"urlCount"`
+	// When the alert fired.
+	FiredAt time.Time `json:"firedAt"`
+	// When the alert was resolved; null: it is open.
+	ResolvedAt *time.Time `json:"resolvedAt"`
+}
+
 type ConversionMade struct {
 	// The conversion's id. A repeated delivery has the same.
 	ID string `json:"id"`

@@ -28,7 +28,7 @@ type LiveParams struct {
 }
 
 // ListMissingSlugsParams are parameters of a request. A parameter with its zero value is left out. Some are described
-// at [ListLinksParams].
+// at [PageParams].
 type ListMissingSlugsParams struct {
 	Page  int `query:"page"`
 	Limit int `query:"limit"`

@@ -13,6 +13,7 @@ type Services struct {
 	Bundles           *BundleService
 	Domains           *DomainService
 	Webhooks          *WebhookService
+	Alerts            *AlertService
 	Reports           *ReportService
 	Conversions       *ConversionService
 	Workspaces        *WorkspaceService
@@ -49,6 +50,7 @@ func newServices(c *Client) Services {
 		Bundles:           &BundleService{c},
 		Domains:           &DomainService{c},
 		Webhooks:          &WebhookService{c},
+		Alerts:            &AlertService{c},
 		Reports:           &ReportService{c},
 		Conversions:       &ConversionService{c},
 		Workspaces:        &WorkspaceService{c},
@@ -77,6 +79,8 @@ func newServices(c *Client) Services {
 
 // payloads makes an empty payload for the name of an event.
 var payloads = map[Event]func() any{
+	"alert.fired":                 func() any { return new(AlertChanged) },
+	"alert.resolved":              func() any { return new(AlertChanged) },
 	"conversion.created":          func() any { return new(ConversionMade) },
 	"domain.certificate.expiring": func() any { return new(CertificateChanged) },
 	"domain.certificate.failed":   func() any { return new(CertificateChanged) },

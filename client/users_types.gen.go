@@ -7,7 +7,7 @@ import (
 )
 
 // ListUsersParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [ListLinksParams].
+// [PageParams].
 type ListUsersParams struct {
 	Page  int `query:"page"`
 	Limit int `query:"limit"`

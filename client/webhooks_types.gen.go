@@ -133,7 +133,7 @@ type UpdateWebhook struct {
 }
 
 // ListWebhookLogsParams are parameters of a request. A parameter with its zero value is left out. Some are described
-// at [ListLinksParams].
+// at [PageParams].
 type ListWebhookLogsParams struct {
 	Page  int `query:"page"`
 	Limit int `query:"limit"`
@@ -221,6 +221,8 @@ const (
 	EventDomainCertificateIssued   Event = "domain.certificate.issued"
 	EventDomainCertificateFailed   Event = "domain.certificate.failed"
 	EventDomainCertificateExpiring Event = "domain.certificate.expiring"
+	EventAlertFired                Event = "alert.fired"
+	EventAlertResolved             Event = "alert.resolved"
 	EventWebhookTest               Event = "webhook.test"
 )
 

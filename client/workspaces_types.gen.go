@@ -18,6 +18,8 @@ type Workspace struct {
 	Role        Role `json:"role"`
 	MemberCount int  `json:"memberCount"`
 	URLCount    int  `json:"urlCount"`
+	// Whether visitors of /slug+ see where links of the workspace lead.
+	Previews bool `json:"previews"`
 	// Days for which deleted links can be restored, the setting TRASH_DAYS. 0: every deletion is for good.
 	TrashDays int       `json:"trashDays"`
 	CreatedAt time.Time `json:"createdAt"`
@@ -42,6 +44,8 @@ type TransferParams struct {
 // UpdateWorkspace has fields that are described at [DraftRule].
 type UpdateWorkspace struct {
 	Name Optional[string] `json:"name,omitzero"`
+	// Whether visitors of /slug+ see where links of the workspace lead; true unless it was changed.
+	Previews Optional[bool] `json:"previews,omitzero"`
 	// 3 to 40 lower-case letters, digits and hyphens; unique.
 	Slug Optional[string] `json:"slug,omitzero"`
 }

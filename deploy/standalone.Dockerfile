@@ -3,8 +3,8 @@
 #
 # GO_IMAGE is the build image. A tag can change; NAME@sha256:… pins its content.
 ARG GO_IMAGE=golang:1.26.8-bookworm
-# RUNTIME_IMAGE contains the C++ library that DuckDB needs. It must have the same Debian release as the build image.
-ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian12:nonroot
+# RUNTIME_IMAGE has glibc, which the program needs on arm64. It must have the same Debian release as the build image.
+ARG RUNTIME_IMAGE=gcr.io/distroless/base-debian12:nonroot
 # WEB_IMAGE builds the console.
 ARG WEB_IMAGE=node:22.23.3-bookworm-slim
 FROM ${WEB_IMAGE} AS web

@@ -57,6 +57,7 @@ export default defineConfig({
           page("Using the API", "/users/api"),
           page("Versions of the API", "/users/api-versions"),
           page("Health of destinations", "/users/destination-health"),
+          page("Alerts", "/users/alerts"),
           page("Assistants (MCP)", "/users/mcp"),
           page("Webhooks", "/users/webhooks"),
           page("Glossary", "/glossary"),

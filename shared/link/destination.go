@@ -63,9 +63,9 @@ var (
 // CheckDestination validates a destination and returns the form to store. Its error is written to follow the field's
 // name.
 //
-// The result is visible ASCII without spaces, at most Policy.MaxBytes long, an absolute URL with one of Policy.Schemes that
-// net/url can parse, and a fixed point of CheckDestination. Its scheme is never one that runs code or reads files. Valid input is kept byte for byte, with two exceptions: a
-// non-ASCII host becomes its IDNA form, and other non-ASCII bytes are percent-encoded.
+// The result is visible ASCII without spaces, at most Policy.MaxBytes long, an absolute URL with one of Policy.Schemes that net/url can
+// parse, and a fixed point of CheckDestination. Its scheme is never one that runs code or reads files. Valid input is kept byte for byte,
+// with two exceptions: a non-ASCII host becomes its IDNA form, and other non-ASCII bytes are percent-encoded.
 //
 // A user name and password before the host are kept, because browsers accept this URL syntax; the host follows the @.
 // An IPv4 address must have its usual spelling. Browsers read 127.1, 0x7f000001 and 2130706433 as 127.0.0.1; such

@@ -136,7 +136,9 @@ func TestCheckDestination_disguises_of_schemes_are_refused(t *testing.T) {
 
 func TestCheckDestination_length(t *testing.T) {
 	t.Parallel()
-	for most, p := range map[int]link.Policy{link.DefaultDestination: {}, 100: {MaxBytes: 100}, link.MaxDestination: {MaxBytes: link.MaxDestination}} {
+	for most, p := range map[int]link.Policy{
+		link.DefaultDestination: {}, 100: {MaxBytes: 100}, link.MaxDestination: {MaxBytes: link.MaxDestination},
+	} {
 		fits := "https://example.com/" + strings.Repeat("a", most-20)
 		if got, err := link.CheckDestination(fits, p); err != nil || got != fits {
 			t.Errorf("%d bytes: %v", most, err)

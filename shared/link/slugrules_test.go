@@ -17,14 +17,16 @@ func TestSlugRules_valid(t *testing.T) {
 		slug  string
 		want  bool
 	}{
-		{link.SlugRules{}, "ab", false}, {link.SlugRules{}, "abc", true}, {link.SlugRules{}, "a.b", false}, {one, "a", true}, {one, "", false},
+		{link.SlugRules{}, "ab", false}, {link.SlugRules{}, "abc", true}, {link.SlugRules{}, "a.b", false},
+		{one, "a", true}, {one, "", false},
 		{link.SlugRules{Min: 2}, "a", false}, {link.SlugRules{Min: 2}, "ab", true}, {one, "é", false},
 		{extended, "a", true}, {extended, "a.b", true}, {extended, "conf/2024", true}, {extended, "script.py", true}, {extended, "春", true},
 		{extended, "straße", true}, {extended, "नमस्ते", true}, {extended, "日本のリンク-2", true}, {extended, "한국어", true},
 		{extended, "продажа", true}, {extended, "عرض-sale", true}, {link.SlugRules{Extended: true}, "春", false},
 		{link.SlugRules{Extended: true}, "春夏秋", true},
 		{extended, ".a", false}, {extended, "a.", false}, {extended, "/a", false}, {extended, "a/", false}, {extended, "a//b", false},
-		{extended, "a/../b", false}, {extended, "a/./b", false}, {extended, "a..b", false}, {extended, "a/.b", false}, {extended, "a b", false},
+		{extended, "a/../b", false}, {extended, "a/./b", false}, {extended, "a..b", false}, {extended, "a/.b", false},
+		{extended, "a b", false},
 		{extended, "a+", false}, {extended, "a%20", false}, {extended, "a?b", false}, {extended, "a#b", false}, {extended, "a\\b", false},
 		{extended, "a\u200db", false}, {extended, "a\u00adb", false}, {extended, "a\ufe0f", false}, {extended, "\u0301a", false},
 		{extended, "ﬁsh", false}, {extended, "ａｂｃ", false}, {extended, "№1", false}, {extended, "sаle", false} /* Cyrillic a */, {extended, "αlpha", false},
@@ -79,7 +81,8 @@ func FuzzSlugRules(f *testing.F) {
 		if !r.Valid(normal) {
 			return
 		}
-		if !norm.NFC.IsNormalString(normal) || strings.ContainsFunc(normal, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
+		invisible := func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }
+		if !norm.NFC.IsNormalString(normal) || strings.ContainsFunc(normal, invisible) {
 			t.Fatalf("%q is valid", normal)
 		}
 		if folded := link.Fold(normal); r.Normal(folded) != folded || len(folded) != len(normal) {

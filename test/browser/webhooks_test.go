@@ -187,3 +187,39 @@ func TestConsoleBadge_failing_webhooks(t *testing.T) {
 	b.click(`document.querySelector('nav a[href$="/webhooks"]')`)
 	b.until(`document.querySelector('h1')?.textContent === 'Webhooks' && !document.querySelector('nav .badge')`)
 }
+
+// Somebody rotates the secret of a webhook, sees until when the old one is valid, and ends it.
+func TestWebhooks_rotate_the_secret(t *testing.T) {
+	t.Parallel()
+	there, address := receiving(t)
+	there.accept()
+	b := consoleAt(t, standalone(t, "WEBHOOK_ALLOW_PRIVATE=true"))
+	var hook struct{ ID, Secret string }
+	b.ask("POST", "/api/webhooks", map[string]any{"name": "Shop", "url": address, "events": []string{"url.created"}}, &hook)
+	b.visit("/console/webhooks/"+hook.ID, "Nothing sent yet")
+	b.press("Rotate the secret", "A new secret is made and shown once.")
+	b.until(`document.querySelector('dialog [name=overlapSeconds]').value === '86400'`)
+	b.inspectNarrow("webhook-rotate")
+	b.looks("webhook-rotate")
+	b.set("overlapSeconds", "604800")
+	b.press("Make a new secret", "It is not shown again.")
+	secret := b.text(`document.querySelector('dialog .secret input').value`)
+	if secret == hook.Secret || len(secret) < 20 {
+		t.Fatalf("the new secret is %q, the old one %q", secret, hook.Secret)
+	}
+	b.press("I have kept it", "The old secret is valid too, until")
+	b.inspectNarrow("webhook-rotated")
+	b.looks("webhook-rotated")
+	b.until(fmt.Sprintf(`!document.documentElement.outerHTML.includes(%q)`, secret))
+	b.press("End the old secret", "This cannot be undone.")
+	b.press("End the old secret", "Only the new secret is valid now.")
+	b.until(`!document.querySelector('main').innerText.includes('The old secret')`)
+	b.has("/api/webhooks/"+hook.ID, `{"oldSecretUntil": null, "hasSecret": true}`)
+
+	// A leaked secret ends at once.
+	b.press("Rotate the secret")
+	b.set("overlapSeconds", "0")
+	b.press("Make a new secret", "It is not shown again.")
+	b.press("I have kept it")
+	b.until(`!document.querySelector('dialog') && !document.querySelector('main').innerText.includes('The old secret')`)
+}

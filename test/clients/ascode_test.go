@@ -285,3 +285,85 @@ func TestCode_owners_at_the_same_time(t *testing.T) {
 		}
 	}
 }
+
+// randomShared writes a file with random tags and domains, and a link on one of the domains.
+func randomShared(r *rand.Rand, owner string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "version: 1\nowner: %s\ntags:\n  - {name: plain}\n", owner)
+	for _, name := range []string{"Spring", "'007'", "ümläut", "\"a: b\""} {
+		fmt.Fprintf(&b, "  - {name: %s, color: '#%06X'}\n", name, r.IntN(1<<24))
+	}
+	main := r.IntN(3)
+	b.WriteString("domains:\n")
+	for i := range 3 {
+		fmt.Fprintf(&b, "  - host: go%d.acme.com\n    default: %v\n", i, i == main)
+		for _, optional := range []string{
+			"rootUrl: https://example.com/home?a=b#c", "rootUrl: null", "notFoundUrl: https://example.com/lost", "expiredUrl: https://example.com/over",
+			"hsts: 86400", "hsts: 0", "brandName: \"Acme: #1\"", "brandName: 007", "brandLogoUrl: https://example.com/logo.svg",
+		} {
+			key, _, _ := strings.Cut(optional, ":")
+			if all := strings.Split(b.String(), "  - host: "); r.IntN(2) == 0 && !strings.Contains(all[len(all)-1], "    "+key+":") {
+				b.WriteString("    " + optional + "\n")
+			}
+		}
+	}
+	fmt.Fprintf(&b, "links:\n  - {slug: shared, domain: GO%d.acme.com, destination: https://example.com/, tags: [spring, plain]}\n", 1)
+	return b.String()
+}
+
+// Any tags and domains are reached and exported, like links. A file with others deletes none.
+func TestCode_tags_and_domains(t *testing.T) {
+	t.Parallel()
+	c := newCoder(t)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	export := func() string {
+		t.Helper()
+		code, out, problem := c.run("export", "--owner", "mine", "--shared")
+		if code != 0 {
+			t.Fatalf("export: exit code %d\n%s", code, problem)
+		}
+		return out
+	}
+	for range 5 {
+		wanted := c.file(randomShared(r, "mine"))
+		c.fits(wanted)
+		c.apply(wanted)
+		state := export()
+		again := c.file(state)
+		c.fits(again)
+		c.apply(again)
+		if now := export(); now != state {
+			t.Fatalf("the export of its own apply differs:\n%s\n%s", state, now)
+		}
+	}
+	state := export()
+	c.apply(c.file("version: 1\nowner: other\ntags: [{name: more, color: '#010203'}]\ndomains: [{host: more.acme.com}]\n"))
+	now := export()
+	for _, line := range strings.Split(state, "\n") {
+		if !strings.Contains(now, line) {
+			t.Errorf("another file has removed %q", line)
+		}
+	}
+	// Refused files change nothing, and the message says where the mistake stands.
+	for text, want := range map[string]string{
+		"tags: [{color: '#010203'}]":                                                "a tag needs name",
+		"tags: [{name: managed-by:other}]":                                          "are for owners",
+		"tags: [{name: a}, {name: A}]":                                              "the tag a is in",
+		"tags: [{name: a, color: null}]":                                            "color must not be null",
+		"domains: [{host: a.acme.com, root: x}]":                                    `a domain has no "root"`,
+		"domains: [{host: a.acme.com, rootUrl: 'https://bücher.example/'}]":         "must be written in ASCII",
+		"domains: [{host: a.acme.com, default: true}, {host: b.com, default: yes}]": "",
+		"tags: [{name: a, color: red}]":                                             "color",
+		"domains: [{host: 'not a host'}]":                                           "domain not a host",
+	} {
+		code, out, problem := c.run("apply", c.file("version: 1\n"+text+"\n"))
+		if code != 1 || !strings.Contains(out+problem, want) {
+			t.Errorf("%s: exit code %d\n%s%s", text, code, out, problem)
+		}
+	}
+	if export() != now {
+		t.Error("refused files have changed something")
+	}
+}

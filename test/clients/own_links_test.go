@@ -110,6 +110,20 @@ func (s *session) manyLinks() {
 	if found != len(many) {
 		t.Errorf("the list has %d links, want %d", found, len(many))
 	}
+	edit := client.EditLinks{URLIDs: client.Set(ids), Change: client.EditChange{Tags: client.Set([]string{"edited"})}}
+	if preview := got(s.Links.PreviewLinkEdit(ctx, edit))(t); preview.Changed != len(many) {
+		t.Errorf("an edit would change %d links", preview.Changed)
+	}
+	started := got(s.Links.StartLinkEdit(ctx, edit))(t)
+	testkit.Eventually(t, "the edit is done", func() bool {
+		return got(s.Links.GetLinkEdit(ctx, started.ID))(t).Status == client.LinkEditStatusDone
+	})
+	got(s.Links.ListLinkEdits(ctx, client.PageParams{}))(t)
+	got(s.Links.ListLinkEditProblems(ctx, started.ID, client.PageParams{}))(t)
+	got(s.Links.UndoLinkEdit(ctx, started.ID))(t)
+	testkit.Eventually(t, "the edit is undone", func() bool {
+		return got(s.Links.GetLinkEdit(ctx, started.ID))(t).Status == client.LinkEditStatusUndone
+	})
 	if deleted := got(s.Links.DeleteMany(ctx, client.DeleteManyLinks{URLIDs: ids}))(t); deleted.DeletedCount != len(many) {
 		t.Errorf("%d links were deleted", deleted.DeletedCount)
 	}

@@ -172,6 +172,22 @@ func (s *session) webhooks() {
 	s.ok(s.Webhooks.Delete(ctx, hook.ID))
 }
 
+func (s *session) alerts() {
+	t, ctx := s.t, s.ctx()
+	me := got(s.Account.Me(ctx))(t)
+	channel := got(s.Alerts.CreateChannel(ctx, client.CreateAlertChannel{Name: "Mine", Kind: client.AlertChannelKindMail,
+		Target: me.Email}))(t)
+	got(s.Alerts.UpdateChannel(ctx, channel.ID, client.UpdateAlertChannel{QuietFrom: client.Set("22:00"), QuietTo: client.Set("07:00")}))(t)
+	got(s.Alerts.Channels(ctx, client.PageParams{}))(t)
+	rule := got(s.Alerts.CreateRule(ctx, client.CreateAlertRule{Name: "All", Causes: []client.AlertCause{client.AlertCauseDestination},
+		ChannelIDs: client.Set([]string{channel.ID})}))(t)
+	got(s.Alerts.UpdateRule(ctx, rule.ID, client.UpdateAlertRule{Days: client.Set(3)}))(t)
+	got(s.Alerts.Rules(ctx, client.PageParams{}))(t)
+	got(s.Alerts.List(ctx, client.ListAlertsParams{RuleID: rule.ID}))(t)
+	s.ok(s.Alerts.DeleteRule(ctx, rule.ID))
+	s.ok(s.Alerts.DeleteChannel(ctx, channel.ID))
+}
+
 func (s *session) domains() {
 	t, ctx := s.t, s.ctx()
 	d := got(s.Domains.Create(ctx, client.CreateDomain{Hostname: "links.example.org"}))(t)
@@ -230,6 +246,12 @@ func (s *session) workspaces() {
 	got(s.Workspaces.Members(ctx, team.ID, client.PageParams{}))(t)
 	got(s.Workspaces.SetMemberRole(ctx, team.ID, member.User.ID, client.SetMemberRole{Role: client.RoleViewer}))(t)
 	s.ok(s.Workspaces.RemoveMember(ctx, team.ID, member.User.ID))
+	archive := s.readText(s.Archives.ExportWorkspace(ctx, team.ID))
+	report := got(s.Archives.ImportWorkspace(ctx, team.ID, strings.NewReader(archive), client.ImportWorkspaceParams{
+		DryRun: client.Set(true)}))(t)
+	if !report.DryRun || report.ProblemCount != 0 || report.Source.Workspace != "Our team" {
+		t.Errorf("import of an archive: %+v", report)
+	}
 	s.ok(s.Workspaces.Delete(ctx, team.ID, client.TransferParams{DeleteLinks: client.Set(true)}))
 }
 

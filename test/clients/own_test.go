@@ -43,6 +43,7 @@ func TestClient_calls_each_operation(t *testing.T) {
 	s.visits()
 	s.reports()
 	s.webhooks()
+	s.alerts()
 	s.domains()
 	s.workspaces()
 	s.people()

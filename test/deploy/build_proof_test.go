@@ -30,7 +30,7 @@ func TestDockerfiles_build_the_programs(t *testing.T) {
 	for _, image := range images {
 		t.Run(image.name, func(t *testing.T) {
 			path := build(t, image.name)
-			fits(t, path, image.static)
+			fits(t, path)
 			text, err := exec.Command(path, "-version").Output()
 			if err != nil || !strings.HasPrefix(string(text), "shortline "+release+" ") {
 				t.Errorf("-version: %s %v", text, err)

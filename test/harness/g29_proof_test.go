@@ -28,7 +28,8 @@ func TestG29_herd_after_a_restart(t *testing.T) {
 		for range min(many-at, 1000) {
 			// Compresses to about sixty bytes, like a URL with a session and a signature.
 			urls = append(urls, shortline.CreateManyLink{OriginalURL: shortline.Set(fmt.Sprintf(
-				"https://example.com/%016x%016x%016x%016x%016x", rand.Uint64(), rand.Uint64(), rand.Uint64(), rand.Uint64(), rand.Uint64()))})
+				"https://example.com/%016x%016x%016x%016x%016x", rand.Uint64(), rand.Uint64(), rand.Uint64(), rand.Uint64(),
+				rand.Uint64()))})
 		}
 		_, err := c.api.Links.CreateMany(t.Context(), shortline.CreateManyLinks{URLs: urls})
 		testkit.Must(t, err)

@@ -120,7 +120,8 @@ func preferWait(c *chain) {
 				tries++
 			}
 		}
-		_, err := api.Links.Update(t.Context(), id, client.UpdateLink{OriginalURL: client.Set(b)}, client.WaitForEdges(10), client.Into(&meta))
+		_, err := api.Links.Update(t.Context(), id, client.UpdateLink{OriginalURL: client.Set(b)}, client.WaitForEdges(10),
+			client.Into(&meta))
 		waited(err, http.StatusFound, b)
 		waited(api.Links.Delete(t.Context(), id, client.DeleteLinkParams{}, client.WaitForEdges(10), client.Into(&meta)),
 			http.StatusNotFound, "")

@@ -70,7 +70,8 @@ func TestTLS_fleet(t *testing.T) {
 		host := fmt.Sprintf("go%d.acme.example.com", i)
 		d, err := admin.Domains.Create(t.Context(), client.CreateDomain{Hostname: host})
 		testkit.Must(t, err)
-		admin.Create(client.CreateLink{OriginalURL: "https://example.com/" + host, CustomSlug: client.Set("spring"), Domain: client.Set(host)})
+		admin.Create(client.CreateLink{OriginalURL: "https://example.com/" + host, CustomSlug: client.Set("spring"),
+			Domain: client.Set(host)})
 		for _, r := range d.Records {
 			ca.SetRecords([]acmetest.Record{{Type: string(r.Type), Name: r.Name, Value: r.Value}})
 		}

@@ -27,6 +27,16 @@ resetForgottenPassword POST /api/auth/password/reset b
 endOtherSessions DELETE /api/auth/sessions
 listSessions GET /api/auth/sessions p
 endSession DELETE /api/auth/sessions/{id}
+alerts
+listChannels GET /api/alert-channels p
+createChannel POST /api/alert-channels bi
+deleteChannel DELETE /api/alert-channels/{id}
+updateChannel PUT /api/alert-channels/{id} b
+listRules GET /api/alert-rules p
+createRule POST /api/alert-rules bi
+deleteRule DELETE /api/alert-rules/{id}
+updateRule PUT /api/alert-rules/{id} b
+list GET /api/alerts p
 analytics
 abTestsAlias GET /api/analytics/ab-test
 abTests GET /api/analytics/ab-tests
@@ -184,6 +194,12 @@ update PUT /api/tags/{id} b
 urls
 siteIcon GET /api/pages/icon
 previewPage GET /api/pages/preview
+listEdits GET /api/url-edits p
+startEdit POST /api/url-edits bi
+previewEdit POST /api/url-edits/dry-run bi
+getEdit GET /api/url-edits/{id}
+listEditProblems GET /api/url-edits/{id}/problems p
+undoEdit POST /api/url-edits/{id}/undo i
 list GET /api/urls p
 create POST /api/urls bi
 bulkDelete DELETE /api/urls/bulk b

@@ -47,6 +47,19 @@ export const failure = (status, more) => ({
 });
 
 /**
+ * Replaces setTimeout until the test ends. The mocks of node:test cannot replace that of Deno.
+ *
+ * @param {import('node:test').TestContext} t
+ * @param {(real: typeof setTimeout, f: () => void, ms: number, args: []) => unknown} fake
+ */
+export function replaceTimers(t, fake) {
+  const real = globalThis.setTimeout;
+  t.after(() => (globalThis.setTimeout = real));
+  /** @type {any} */ (globalThis).setTimeout = (/** @type {() => void} */ f, ms = 0, /** @type {[]} */ ...args) =>
+    fake(real, f, ms, args);
+}
+
+/**
  * Makes the client's pauses end at once, and returns their times in milliseconds. Timers of others, and limits, stay as they are.
  *
  * @param {import('node:test').TestContext} t
@@ -54,8 +67,7 @@ export const failure = (status, more) => ({
 export function quickPauses(t) {
   /** @type {number[]} */
   const waits = [];
-  const real = globalThis.setTimeout;
-  t.mock.method(globalThis, 'setTimeout', (/** @type {() => void} */ f, ms = 0, /** @type {[]} */ ...args) => {
+  replaceTimers(t, (real, f, ms, args) => {
     if (!/at sleep .*request\.js/.test(new Error().stack ?? '')) return real(f, ms, ...args);
     waits.push(ms);
     return real(f, 0);

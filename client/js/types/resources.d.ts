@@ -1,29 +1,31 @@
 // Generated from the OpenAPI document by generate/generate.js. Do not edit.
 import type {
   APIKey, APIKeyList, AbuseForm, AbuseFormSent, AbuseReport, AcceptInvitationInBody, AcceptedInvitation, AddManyToBundleRequest,
-  AddToBundleRequest, Annotation, AnnotationList, ApprovePairingInBody, ArchiveReport, AuditLogs, BeginPairingInBody, BeginPasskeyRequest,
-  Bots, BrowserConversion, BulkCreateURLsRequest, BulkCreated, BulkDeleteURLsRequest, BulkDeleted, BulkUpdate, BulkUpdated, Bundle,
-  BundleStats, Change, ChangePasswordInBody, ConversionItem, ConversionItems, ConversionSettings, ConversionsSent, CreateAnnotation,
-  CreateBundle, CreateDomain, CreateInvitationInBody, CreateKeyInBody, CreateMailReport, CreateOIDCProviderRequest, CreateRule,
-  CreateSegment, CreateTag, CreateTemplate, CreateURL, CreateUserInBody, CreateVariant, CreateView, CreateWebhookRequest,
-  CreateWorkspaceInBody, DayFigures, DisableTOTPInBody, Domain, DomainFields, DuplicateURLRequest, EdgeList, EnableTOTPInBody,
-  EraseInBody, Erasure, Experiment, ExplainInBody, ExplainNewInBody, Explanation, FinishPasskeyLoginRequest, FinishPasskeyRequest,
-  ForgotPasswordInBody, Freshness, Groups, Heatmap, ImageUploaded, Import, ImportPlan, ImportPreview, LinkInfo, LinkOpened, LinkPassword,
-  LinkReport, ListAbuseReport, ListBundle, ListConversion, ListDomain, ListExperimentWeights, ListGoal, ListImport, ListImportProblem,
-  ListInvitation, ListMailReport, ListMember, ListMissingSlug, ListPasskey, ListSegment, ListSession, ListTag, ListURLChange,
-  ListUTMTemplate, ListUser, ListView, ListWebhook, ListWorkspace, Login, LoginInBody, MailReport, Member, Message, MoveInBundleRequest,
-  Named, NewAPIKey, NewInvitation, NewWebhook, OIDCAccount, OIDCProvider, Overview, PagePreview, Pairing, Passkey, PasskeyCreation,
-  PasskeyRequest, PromoteVariantRequest, PutConversionSettings, PutExperimentRequest, PutSettingInBody, PutURL, RecentClicks,
-  RedeemPairingInBody, RedeemedPairing, RefusePairingInBody, RenamePasskeyRequest, Replay, ReplayInBody, Report, ResetForgottenInBody,
-  ResetPasswordInBody, ResolveReportInBody, RestoreURLRequest, RevokeOwnKeyInBody, RollBackURLRequest, RotateKeyInBody,
-  RotateWebhookSecretRequest, Routing, RoutingRule, RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate, SSOProvider,
-  Segment, SetMemberRoleInBody, SetNameInBody, SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting, SignInMethods, SlugAvailability,
-  Summary, SuspendDomainRequest, SuspendInBody, Tag, Test, Tests, TopURL, TransferURLsRequest, Trends, TurnOffTOTPInBody,
-  TwoFactorEnabled, TwoFactorSetup, URL, URLList, URLStats, URLsTransferred, UTMFieldValues, UTMTemplate, UpdateAnnotation, UpdateBundle,
-  UpdateMailReport, UpdateMeInBody, UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest, UpdateRule, UpdateSegment, UpdateTag,
-  UpdateTemplate, UpdateURL, UpdateVariant, UpdateView, UpdateWebhookRequest, UpdateWorkspaceInBody, UploadCertificate, UpsertURLsRequest,
-  UpsertedURLs, User, Variant, Variants, View, WaitingProgram, Webhook, WebhookLog, WebhookLogList, WebhookRepeat, WebhookTest, Workspace,
-  Yields, WebhookEventName,
+  AddToBundleRequest, AlertChannel, AlertRule, Annotation, AnnotationList, ApprovePairingInBody, ArchiveReport, AuditLogs,
+  BeginPairingInBody, BeginPasskeyRequest, Bots, BrowserConversion, BulkCreateURLsRequest, BulkCreated, BulkDeleteURLsRequest,
+  BulkDeleted, BulkUpdate, BulkUpdated, Bundle, BundleStats, Change, ChangePasswordInBody, ConversionItem, ConversionItems,
+  ConversionSettings, ConversionsSent, Counts, CreateAlertChannelRequest, CreateAlertRuleRequest, CreateAnnotation, CreateBundle,
+  CreateDomain, CreateInvitationInBody, CreateKeyInBody, CreateMailReport, CreateOIDCProviderRequest, CreateRule, CreateSegment,
+  CreateTag, CreateTemplate, CreateURL, CreateUserInBody, CreateVariant, CreateView, CreateWebhookRequest, CreateWorkspaceInBody,
+  DayFigures, DisableTOTPInBody, Domain, DomainFields, DuplicateURLRequest, EdgeList, EditURLs, EnableTOTPInBody, EraseInBody, Erasure,
+  Experiment, ExplainInBody, ExplainNewInBody, Explanation, FinishPasskeyLoginRequest, FinishPasskeyRequest, ForgotPasswordInBody,
+  Freshness, Groups, Heatmap, ImageUploaded, Import, ImportPlan, ImportPreview, LinkInfo, LinkOpened, LinkPassword, LinkReport,
+  ListAbuseReport, ListAlert, ListAlertChannel, ListAlertRule, ListBundle, ListConversion, ListDomain, ListEditProblem,
+  ListExperimentWeights, ListGoal, ListImport, ListImportProblem, ListInvitation, ListMailReport, ListMember, ListMissingSlug,
+  ListPasskey, ListSegment, ListSession, ListTag, ListURLChange, ListURLEdit, ListUTMTemplate, ListUser, ListView, ListWebhook,
+  ListWorkspace, Login, LoginInBody, MailReport, Member, Message, MoveInBundleRequest, Named, NewAPIKey, NewInvitation, NewWebhook,
+  OIDCAccount, OIDCProvider, Overview, PagePreview, Pairing, Passkey, PasskeyCreation, PasskeyRequest, PromoteVariantRequest,
+  PutConversionSettings, PutExperimentRequest, PutSettingInBody, PutURL, RecentClicks, RedeemPairingInBody, RedeemedPairing,
+  RefusePairingInBody, RenamePasskeyRequest, Replay, ReplayInBody, Report, ResetForgottenInBody, ResetPasswordInBody, ResolveReportInBody,
+  RestoreURLRequest, RevokeOwnKeyInBody, RollBackURLRequest, RotateKeyInBody, RotateWebhookSecretRequest, Routing, RoutingRule,
+  RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate, SSOProvider, Segment, SetMemberRoleInBody, SetNameInBody,
+  SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting, SignInMethods, SlugAvailability, Summary, SuspendDomainRequest, SuspendInBody,
+  Tag, Test, Tests, TopURL, TransferURLsRequest, Trends, TurnOffTOTPInBody, TwoFactorEnabled, TwoFactorSetup, URL, URLEdit,
+  URLEditPreview, URLList, URLStats, URLsTransferred, UTMFieldValues, UTMTemplate, UpdateAlertChannelRequest, UpdateAlertRuleRequest,
+  UpdateAnnotation, UpdateBundle, UpdateMailReport, UpdateMeInBody, UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest, UpdateRule,
+  UpdateSegment, UpdateTag, UpdateTemplate, UpdateURL, UpdateVariant, UpdateView, UpdateWebhookRequest, UpdateWorkspaceInBody,
+  UploadCertificate, UpsertURLsRequest, UpsertedURLs, User, Variant, Variants, View, WaitingProgram, Webhook, WebhookLog, WebhookLogList,
+  WebhookRepeat, WebhookTest, Workspace, Yields, WebhookEventName,
 } from './schemas.js';
 import type {
   Call, Fields, FileBody, Idempotent, IfMatch, IfNoneMatch, List, LiveOptions, LiveStream, NotModified, Only, Redirect, RequestOptions, Time,
@@ -118,6 +120,21 @@ export interface ListAbuseReportsQuery extends Paging {
 }
 
 export interface ListSessionsQuery extends Paging {
+}
+
+export interface ListAlertChannelsQuery extends Paging {
+}
+
+export interface ListAlertRulesQuery extends Paging {
+}
+
+export interface ListAlertsQuery extends Paging {
+  /** Both if left out. */
+  status?: 'open' | 'resolved' | undefined;
+  /** All if left out. */
+  kind?: 'clicks' | 'destination' | 'expiry' | 'exhaustion' | 'domain' | 'webhook' | undefined;
+  /** Only alerts of this rule. */
+  ruleId?: string | undefined;
 }
 
 export interface AbTestsAliasQuery extends ReportQuery {
@@ -304,9 +321,9 @@ export interface ListAuditLogsQuery extends Paging {
   /** The direction; desc by default. */
   sortOrder?: 'asc' | 'desc' | undefined;
   /** Only entries with this action. */
-  action?: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SEGMENT_CREATED' | 'SEGMENT_UPDATED' | 'SEGMENT_DELETED' | 'ANNOTATION_CREATED' | 'ANNOTATION_UPDATED' | 'ANNOTATION_DELETED' | 'MAIL_REPORT_CREATED' | 'MAIL_REPORT_UPDATED' | 'MAIL_REPORT_DELETED' | 'MAIL_REPORT_CONFIRMED' | 'MAIL_REPORT_UNSUBSCRIBED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | undefined;
+  action?: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SEGMENT_CREATED' | 'SEGMENT_UPDATED' | 'SEGMENT_DELETED' | 'ANNOTATION_CREATED' | 'ANNOTATION_UPDATED' | 'ANNOTATION_DELETED' | 'MAIL_REPORT_CREATED' | 'MAIL_REPORT_UPDATED' | 'MAIL_REPORT_DELETED' | 'MAIL_REPORT_CONFIRMED' | 'MAIL_REPORT_UNSUBSCRIBED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ALERT_CHANNEL_CREATED' | 'ALERT_CHANNEL_UPDATED' | 'ALERT_CHANNEL_DELETED' | 'ALERT_RULE_CREATED' | 'ALERT_RULE_UPDATED' | 'ALERT_RULE_DELETED' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | undefined;
   /** Only entries about this type of object. */
-  entityType?: 'url' | 'tag' | 'utm_template' | 'view' | 'segment' | 'annotation' | 'mail_report' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment' | undefined;
+  entityType?: 'url' | 'tag' | 'utm_template' | 'view' | 'segment' | 'annotation' | 'mail_report' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment' | 'alert_channel' | 'alert_rule' | undefined;
   /** Id of the changed entity. */
   entityId?: string | undefined;
   /** Id of the user who made the change. */
@@ -565,6 +582,12 @@ export interface SiteIconQuery {
 export interface PreviewPageQuery {
   /** An http or https address. */
   url: string;
+}
+
+export interface ListURLEditsQuery extends Paging {
+}
+
+export interface ListURLEditProblemsQuery extends Paging {
 }
 
 export interface ListURLsQuery extends Paging {
@@ -836,6 +859,34 @@ export interface AccountResource {
   endSession(id: string, options?: RequestOptions): Call<void>;
 }
 
+/** Rules that tell a workspace of unusual clicks, broken destinations, links that end soon, domains in trouble and failing webhooks. */
+export interface AlertsResource {
+  /** List alert channels. A page of the workspace's alert channels, the newest first. Addresses of chats are never returned. */
+  listChannels<F extends keyof ListAlertChannel['data'][number] = keyof ListAlertChannel['data'][number]>(options?: ListAlertChannelsQuery & Fields<F> & RequestOptions): List<ListAlertChannel, F>;
+  /**
+   * Create an alert channel. Adds an e-mail address of a member, or the address of an incoming webhook of Slack, Microsoft Teams or
+   * Discord: a public https address. A workspace can have 100 channels (409).
+   */
+  createChannel(body: CreateAlertChannelRequest, options?: RequestOptions & Idempotent): Call<AlertChannel>;
+  /** Delete an alert channel. Deletes the channel and its messages. Rules keep their other channels. */
+  deleteChannel(id: string, options?: RequestOptions): Call<void>;
+  /** Update the given fields of an alert channel. Changes the given fields. The kind of a channel cannot change. */
+  updateChannel(id: string, body: UpdateAlertChannelRequest, options?: RequestOptions): Call<AlertChannel>;
+  /** List alert rules. A page of the workspace's alert rules, the newest first. */
+  listRules<F extends keyof ListAlertRule['data'][number] = keyof ListAlertRule['data'][number]>(options?: ListAlertRulesQuery & Fields<F> & RequestOptions): List<ListAlertRule, F>;
+  /**
+   * Create an alert rule. Fires an alert when one of the causes begins to hold, and resolves it when the cause no longer holds. A
+   * workspace can have 100 rules (409).
+   */
+  createRule(body: CreateAlertRuleRequest, options?: RequestOptions & Idempotent): Call<AlertRule>;
+  /** Delete an alert rule. Deletes the rule and its alerts. */
+  deleteRule(id: string, options?: RequestOptions): Call<void>;
+  /** Update the given fields of an alert rule. Changes the given fields. */
+  updateRule(id: string, body: UpdateAlertRuleRequest, options?: RequestOptions): Call<AlertRule>;
+  /** List alerts. A page of the workspace's alerts, the newest first. Resolved alerts are kept for 180 days. */
+  list<F extends keyof ListAlert['data'][number] = keyof ListAlert['data'][number]>(options?: ListAlertsQuery & Fields<F> & RequestOptions): List<ListAlert, F>;
+}
+
 /** Reports, exports and a live stream of clicks. */
 export interface AnalyticsResource {
   /** @deprecated Report on all A/B tests (the same at another path). Same as /api/analytics/ab-tests. */
@@ -1094,7 +1145,7 @@ export interface DomainsResource {
   get<F extends keyof Domain = keyof Domain>(id: string, options?: Fields<F> & RequestOptions): Call<Only<Domain, F>>;
   /**
    * Update the given fields of a domain. Changes the given fields: missing fields are kept, null or an empty string clears an
-   * address. The host name cannot be changed.
+   * address. The host name cannot be changed. `caseSensitive` = false is a conflict while slugs of the domain differ in case only.
    */
   update(id: string, body: DomainFields, options?: RequestOptions): Call<Domain>;
   /**
@@ -1423,7 +1474,9 @@ export interface SystemSettingsResource {
    * Set a system setting. Accepts any JSON value. `sso_enforce` = `{"enabled": true}` turns password sign-in off while an identity
    * provider is active. `require_2fa` = `{"enabled": true}` requires a second factor of everybody who signs in: a session of a user
    * without one reaches only the set-up (403 with `error` = `Second Factor Required` otherwise), while API keys keep working. You
-   * need a second factor yourself to turn it on. Both settings need a session.
+   * need a second factor yourself to turn it on. Both settings need a session. `base_slugs` = `{"caseSensitive": false, "slugs":
+   * "extended", "minSlugLength": 1}` sets the rules for slugs on the host of the service, as domains have them; 409 while slugs
+   * would meet.
    */
   put(key: string, body: PutSettingInBody, options?: RequestOptions): Call<Setting>;
 }
@@ -1458,6 +1511,31 @@ export interface UrlsResource {
    * page that cannot be read, and `problem` says why. It takes at most five seconds. Private addresses are not fetched.
    */
   previewPage<F extends keyof PagePreview = keyof PagePreview>(options: PreviewPageQuery & Fields<F> & RequestOptions): Call<Only<PagePreview, F>>;
+  /** List edits of many short URLs. A page of edits, newest first. They are kept for 30 days after their end. */
+  listEdits<F extends keyof ListURLEdit['data'][number] = keyof ListURLEdit['data'][number]>(options?: ListURLEditsQuery & Fields<F> & RequestOptions): List<ListURLEdit, F>;
+  /**
+   * Edit many short URLs in the background. Changes up to 100,000 links of the workspace in steps of 200, each with an entry in its
+   * history. A link with a problem stays as it is. A process that ends is replaced. A workspace can have 5 edits that are not
+   * finished (409).
+   */
+  startEdit(body: EditURLs, options?: RequestOptions & Idempotent): Call<URLEdit>;
+  /**
+   * Tell what an edit of many short URLs would change. Counts the links that an edit would change, and shows differences and
+   * problems of the first ones. It changes nothing, and does not ask the operator's check service.
+   */
+  previewEdit(body: EditURLs, options?: RequestOptions & Idempotent): Call<URLEditPreview>;
+  /** Get an edit with its progress. An edit with its progress. Ask for it repeatedly while it is RUNNING or UNDOING. */
+  getEdit<F extends keyof URLEdit = keyof URLEdit>(id: string, options?: Fields<F> & RequestOptions): Call<Only<URLEdit, F>>;
+  /**
+   * List the links that an edit has not changed. A page of the links with a problem, or that an undo has not changed back because
+   * they were changed since.
+   */
+  listEditProblems<F extends keyof ListEditProblem['data'][number] = keyof ListEditProblem['data'][number]>(id: string, options?: ListURLEditProblemsQuery & Fields<F> & RequestOptions): List<ListEditProblem, F>;
+  /**
+   * Take an edit of many short URLs back. Gives the links the values from before the edit, in the background. An edit that is
+   * running stops. What was changed since stays, and is listed under problems. An edit that was taken back already gets 409.
+   */
+  undoEdit(id: string, options?: RequestOptions & Idempotent): Call<URLEdit>;
   /**
    * List short URLs. A page of your links; administrators get the links of all users. Parameters that select links can be combined.
    * An unknown tag, bundle, domain or user selects nothing. `total` counts up to 10,000; with more links it is 10000,
@@ -1856,6 +1934,11 @@ export interface Resources {
   readonly abuse: AbuseResource;
   /** Sign-in, sign-out, your profile, password and second factor. */
   readonly account: AccountResource;
+  /**
+   * Rules that tell a workspace of unusual clicks, broken destinations, links that end soon, domains in trouble and failing
+   * webhooks.
+   */
+  readonly alerts: AlertsResource;
   /** Reports, exports and a live stream of clicks. */
   readonly analytics: AnalyticsResource;
   /** Notes and changes of links, to mark on the charts of reports. */

@@ -17,10 +17,11 @@ export type ProblemCode =
   | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
 
 export type WebhookEventName =
-  | 'conversion.created' | 'domain.certificate.expiring' | 'domain.certificate.failed' | 'domain.certificate.issued' | 'domain.failed'
-  | 'domain.verified' | 'experiment.decided' | 'link.destination_broken' | 'link.destination_recovered' | 'link.exhausted'
-  | 'link.expired' | 'link.started' | 'routing.rule_created' | 'routing.rule_deleted' | 'routing.rule_matched' | 'routing.rule_updated'
-  | 'url.clicked' | 'url.created' | 'url.deleted' | 'url.restored' | 'url.updated' | 'webhook.test';
+  | 'alert.fired' | 'alert.resolved' | 'conversion.created' | 'domain.certificate.expiring' | 'domain.certificate.failed'
+  | 'domain.certificate.issued' | 'domain.failed' | 'domain.verified' | 'experiment.decided' | 'link.destination_broken'
+  | 'link.destination_recovered' | 'link.exhausted' | 'link.expired' | 'link.started' | 'routing.rule_created' | 'routing.rule_deleted'
+  | 'routing.rule_matched' | 'routing.rule_updated' | 'url.clicked' | 'url.created' | 'url.deleted' | 'url.restored' | 'url.updated'
+  | 'webhook.test';
 
 export interface APIKey {
   /** Addresses and networks from which the key can be used. Empty means all. */
@@ -144,6 +145,99 @@ export interface AddManyToBundleRequest {
 
 export interface AddToBundleRequest {
   urlId: string;
+}
+
+export interface Alert {
+  /** A time in RFC 3339. */
+  firedAt: string;
+  id: string;
+  kind: 'clicks' | 'destination' | 'expiry' | 'exhaustion' | 'domain' | 'webhook';
+  /** A time in RFC 3339. */
+  resolvedAt: string | null;
+  ruleId: string;
+  ruleName: string;
+  status: 'open' | 'resolved';
+  /** What has happened, as a sentence. */
+  summary: string;
+  /** Number of links that are concerned. */
+  urlCount: number;
+  /** Ids of the links that are concerned, at most ten. */
+  urlIds: string[];
+}
+
+export interface AlertChanged {
+  /** The alert's id. */
+  alertId: string;
+  /** When the alert fired. */
+  firedAt: string;
+  /** What the alert is about. */
+  kind: 'clicks' | 'destination' | 'expiry' | 'exhaustion' | 'domain' | 'webhook';
+  /** When the alert was resolved; null: it is open. */
+  resolvedAt: string | null;
+  /** The id of the alert rule. */
+  ruleId: string;
+  /** The name of the alert rule. */
+  ruleName: string;
+  /** What has happened, as a sentence. */
+  summary: string;
+  /** Number of links that are concerned. */
+  urlCount: number;
+  /** Ids of the links that are concerned, at most ten. */
+  urlIds: string[];
+}
+
+export interface AlertChannel {
+  /** A time in RFC 3339. */
+  createdAt: string;
+  /** Address of a channel of the kind mail. */
+  email: string | null;
+  /** Host of the address of a chat. The address itself is never returned: whoever knows it can post there. */
+  host: string | null;
+  id: string;
+  isActive: boolean;
+  kind: 'mail' | 'slack' | 'teams' | 'discord';
+  /** Why the last message was not accepted; null if it was. */
+  lastError: string | null;
+  /** When a message was last sent, or tried to be sent. */
+  lastSentAt: string | null;
+  name: string;
+  /** Beginning of the quiet hours. Messages wait until their end. */
+  quietFrom: string | null;
+  quietTo: string | null;
+  /** IANA time zone of the quiet hours. */
+  timeZone: string;
+  /** A time in RFC 3339. */
+  updatedAt: string;
+}
+
+export interface AlertFiredEvent {
+  data: AlertChanged;
+  event: 'alert.fired';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
+export interface AlertResolvedEvent {
+  data: AlertChanged;
+  event: 'alert.resolved';
+  /** A time in RFC 3339. */
+  timestamp: string;
+}
+
+export interface AlertRule {
+  causes: ('clicks' | 'destination' | 'expiry' | 'exhaustion' | 'domain' | 'webhook')[];
+  channelIds: string[];
+  /** A time in RFC 3339. */
+  createdAt: string;
+  /** How many days before the end of a link the cause expiry holds. */
+  days: number;
+  id: string;
+  isActive: boolean;
+  name: string;
+  /** A time in RFC 3339. */
+  updatedAt: string;
+  /** Only this link; null: all links of the workspace. Unusual clicks are then looked for in the 100 links with the most clicks. */
+  urlId: string | null;
 }
 
 export interface Amount {
@@ -282,7 +376,7 @@ export interface Aside {
 }
 
 export interface AuditLog {
-  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SEGMENT_CREATED' | 'SEGMENT_UPDATED' | 'SEGMENT_DELETED' | 'ANNOTATION_CREATED' | 'ANNOTATION_UPDATED' | 'ANNOTATION_DELETED' | 'MAIL_REPORT_CREATED' | 'MAIL_REPORT_UPDATED' | 'MAIL_REPORT_DELETED' | 'MAIL_REPORT_CONFIRMED' | 'MAIL_REPORT_UNSUBSCRIBED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED';
+  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SEGMENT_CREATED' | 'SEGMENT_UPDATED' | 'SEGMENT_DELETED' | 'ANNOTATION_CREATED' | 'ANNOTATION_UPDATED' | 'ANNOTATION_DELETED' | 'MAIL_REPORT_CREATED' | 'MAIL_REPORT_UPDATED' | 'MAIL_REPORT_DELETED' | 'MAIL_REPORT_CONFIRMED' | 'MAIL_REPORT_UNSUBSCRIBED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ALERT_CHANNEL_CREATED' | 'ALERT_CHANNEL_UPDATED' | 'ALERT_CHANNEL_DELETED' | 'ALERT_RULE_CREATED' | 'ALERT_RULE_UPDATED' | 'ALERT_RULE_DELETED' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED';
   /** A time in RFC 3339. */
   createdAt: string;
   /** Whether an object with a name is still there. */
@@ -290,7 +384,7 @@ export interface AuditLog {
   entityId: string | null;
   /** The present name of the object, such as go.acme.com/spring, or the one that it had when it was deleted. Null if it has none. */
   entityName: string | null;
-  entityType: 'url' | 'tag' | 'utm_template' | 'view' | 'segment' | 'annotation' | 'mail_report' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment';
+  entityType: 'url' | 'tag' | 'utm_template' | 'view' | 'segment' | 'annotation' | 'mail_report' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment' | 'alert_channel' | 'alert_rule';
   id: string;
   ipAddress: string | null;
   /** Contains requestId, method and path. */
@@ -913,6 +1007,36 @@ export interface Counts {
   workspaces: number;
 }
 
+export interface CreateAlertChannelRequest {
+  /** The default is true. */
+  isActive?: boolean | null;
+  kind: 'mail' | 'slack' | 'teams' | 'discord';
+  /** 1 to 100 characters. */
+  name: string;
+  /** Beginning of the quiet hours; null removes them together with quietTo. */
+  quietFrom?: string | null;
+  quietTo?: string | null;
+  /** E-mail address of a member, or a public https address. */
+  target: string;
+  /** IANA time zone of the quiet hours; UTC if it is left out. */
+  timeZone?: string | null;
+}
+
+export interface CreateAlertRuleRequest {
+  /** At least one. */
+  causes: ('clicks' | 'destination' | 'expiry' | 'exhaustion' | 'domain' | 'webhook')[];
+  /** At most 20. Webhooks need no channel: they subscribe to alert.fired and alert.resolved. */
+  channelIds?: string[] | null;
+  /** 1 to 90; 7 if it is left out. */
+  days?: number | null;
+  /** The default is true. Open alerts of a rule that is turned off are resolved without messages. */
+  isActive?: boolean | null;
+  /** 1 to 100 characters. */
+  name: string;
+  /** Only this link; null: all links of the workspace. */
+  urlId?: string | null;
+}
+
 export interface CreateAnnotation {
   /** The instant to mark. It may be in the future. */
   at: string;
@@ -1170,7 +1294,7 @@ export interface CreateView {
 
 export interface CreateWebhookRequest {
   /** At least one. */
-  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
+  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring' | 'alert.fired' | 'alert.resolved')[];
   /** Replaces all custom headers. Standard headers of deliveries cannot be set. The value *** keeps the present value of the header. */
   headers?: Record<string, string> | null;
   /** The default is true. */
@@ -1538,6 +1662,75 @@ export interface EdgeTwin {
   /** A time in RFC 3339. */
   lastSeenAt: string;
   run: string;
+}
+
+export interface EditChange {
+  /** When the links stop working; null removes the expiry. */
+  expiresAt?: string | null;
+  /** Names of tags to remove. */
+  removeTags?: string[];
+  /** Replaces a part of originalUrl, defaultUrl and expiredUrl. Rules and variants keep their destinations. */
+  replace?: EditReplace;
+  /** Names of tags to add. */
+  tags?: string[];
+  /** Campaign fields to set; null clears one. */
+  utm?: EditUTM;
+}
+
+export interface EditFilter {
+  bundleId?: string;
+  createdBy?: string;
+  domain?: string;
+  search?: string;
+  /** As in the list of links, without DELETED. */
+  status?: string;
+  /** Names of tags, all of which a link has. */
+  tags?: string[];
+  utmCampaign?: string;
+}
+
+export interface EditProblem {
+  field: string;
+  id: string;
+  message: string;
+}
+
+export interface EditReplace {
+  /** A part of destinations, as it stands in them; upper and lower case differ. */
+  find: string;
+  /** What replaces it, wherever it occurs. */
+  with: string;
+}
+
+export interface EditSample {
+  changes: EditedField[];
+  id: string;
+  shortUrl: string;
+}
+
+export interface EditURLs {
+  change: EditChange;
+  /** Selects links of the workspace, at most 100,000. {} selects all. */
+  filter?: EditFilter;
+  /** 1 to 100,000 ids. Either these or filter. */
+  urlIds?: string[];
+}
+
+export interface EditUTM {
+  utmCampaign?: string | null;
+  utmContent?: string | null;
+  utmId?: string | null;
+  utmMedium?: string | null;
+  utmSource?: string | null;
+  utmSourcePlatform?: string | null;
+  utmTerm?: string | null;
+}
+
+export interface EditedField {
+  after: unknown;
+  /** The present value, as the link has it. */
+  before: unknown;
+  field: string;
 }
 
 export interface EnableTOTPInBody {
@@ -2475,6 +2668,33 @@ export interface ListAbuseReport {
   totalPages: number;
 }
 
+export interface ListAlert {
+  data: Alert[];
+  page: number;
+  pageSize: number;
+  /** Rows on all pages. */
+  total: number;
+  totalPages: number;
+}
+
+export interface ListAlertChannel {
+  data: AlertChannel[];
+  page: number;
+  pageSize: number;
+  /** Rows on all pages. */
+  total: number;
+  totalPages: number;
+}
+
+export interface ListAlertRule {
+  data: AlertRule[];
+  page: number;
+  pageSize: number;
+  /** Rows on all pages. */
+  total: number;
+  totalPages: number;
+}
+
 export interface ListBundle {
   data: Bundle[];
   page: number;
@@ -2495,6 +2715,15 @@ export interface ListConversion {
 
 export interface ListDomain {
   data: Domain[];
+  page: number;
+  pageSize: number;
+  /** Rows on all pages. */
+  total: number;
+  totalPages: number;
+}
+
+export interface ListEditProblem {
+  data: EditProblem[];
   page: number;
   pageSize: number;
   /** Rows on all pages. */
@@ -2612,6 +2841,15 @@ export interface ListTag {
 
 export interface ListURLChange {
   data: URLChange[];
+  page: number;
+  pageSize: number;
+  /** Rows on all pages. */
+  total: number;
+  totalPages: number;
+}
+
+export interface ListURLEdit {
+  data: URLEdit[];
   page: number;
   pageSize: number;
   /** Rows on all pages. */
@@ -2907,7 +3145,7 @@ export interface NewWebhook {
   code?: ProblemCode;
   /** A time in RFC 3339. */
   createdAt: string;
-  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
+  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring' | 'alert.fired' | 'alert.resolved')[];
   /** When the first of these failed. Null if the last attempt succeeded. */
   failingSince: string | null;
   /** Failed attempts since the last one that succeeded. */
@@ -4090,7 +4328,7 @@ export interface URL {
 
 export interface URLChange {
   /** As in the audit log. EARLIER is the oldest known state if it is not known how it came about. */
-  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SEGMENT_CREATED' | 'SEGMENT_UPDATED' | 'SEGMENT_DELETED' | 'ANNOTATION_CREATED' | 'ANNOTATION_UPDATED' | 'ANNOTATION_DELETED' | 'MAIL_REPORT_CREATED' | 'MAIL_REPORT_UPDATED' | 'MAIL_REPORT_DELETED' | 'MAIL_REPORT_CONFIRMED' | 'MAIL_REPORT_UNSUBSCRIBED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | 'EARLIER';
+  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SEGMENT_CREATED' | 'SEGMENT_UPDATED' | 'SEGMENT_DELETED' | 'ANNOTATION_CREATED' | 'ANNOTATION_UPDATED' | 'ANNOTATION_DELETED' | 'MAIL_REPORT_CREATED' | 'MAIL_REPORT_UPDATED' | 'MAIL_REPORT_DELETED' | 'MAIL_REPORT_CONFIRMED' | 'MAIL_REPORT_UNSUBSCRIBED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ALERT_CHANNEL_CREATED' | 'ALERT_CHANNEL_UPDATED' | 'ALERT_CHANNEL_DELETED' | 'ALERT_RULE_CREATED' | 'ALERT_RULE_UPDATED' | 'ALERT_RULE_DELETED' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | 'EARLIER';
   /** Null if it is not known. */
   at: string | null;
   /** Fields of the link, by name. Passwords are always ***. */
@@ -4103,6 +4341,43 @@ export interface URLChange {
   user: ChangeUser | null;
   /** Variants that the change has added, changed or removed. */
   variants: PartChange[];
+}
+
+export interface URLEdit {
+  changed: number;
+  /** A time in RFC 3339. */
+  createdAt: string;
+  /** Links that were looked at, in the present direction. */
+  done: number;
+  /** Links with a problem, which stay as they are. */
+  failed: number;
+  /** Why the status is FAILED. */
+  failure: string | null;
+  /** A time in RFC 3339. */
+  finishedAt: string | null;
+  id: string;
+  status: 'RUNNING' | 'DONE' | 'UNDOING' | 'UNDONE' | 'FAILED';
+  /** Selected links. */
+  total: number;
+  /** Links that were changed back. */
+  undone: number;
+  /** Who edits. */
+  userId: string;
+}
+
+export interface URLEditPreview {
+  /** Links that the edit would change. */
+  changed: number;
+  /** Links that would have a problem, and stay as they are. */
+  failed: number;
+  /** The first 20 problems. */
+  problems: EditProblem[];
+  /** The differences of the first 20 links that would change. */
+  samples: EditSample[];
+  /** Selected links. */
+  total: number;
+  /** Links that are already so. */
+  unchanged: number;
 }
 
 export interface URLList {
@@ -4159,6 +4434,31 @@ export interface UTMTemplate {
   utmSource: string | null;
   utmSourcePlatform: string | null;
   utmTerm: string | null;
+}
+
+export interface UpdateAlertChannelRequest {
+  /** The default is true. */
+  isActive?: boolean | null;
+  name?: string | null;
+  /** Beginning of the quiet hours; null removes them together with quietTo. */
+  quietFrom?: string | null;
+  quietTo?: string | null;
+  target?: string | null;
+  /** IANA time zone of the quiet hours; UTC if it is left out. */
+  timeZone?: string | null;
+}
+
+export interface UpdateAlertRuleRequest {
+  causes?: ('clicks' | 'destination' | 'expiry' | 'exhaustion' | 'domain' | 'webhook')[] | null;
+  /** At most 20. Webhooks need no channel: they subscribe to alert.fired and alert.resolved. */
+  channelIds?: string[] | null;
+  /** 1 to 90; 7 if it is left out. */
+  days?: number | null;
+  /** The default is true. Open alerts of a rule that is turned off are resolved without messages. */
+  isActive?: boolean | null;
+  name?: string | null;
+  /** Only this link; null: all links of the workspace. */
+  urlId?: string | null;
 }
 
 export interface UpdateAnnotation {
@@ -4333,7 +4633,7 @@ export interface UpdateView {
 }
 
 export interface UpdateWebhookRequest {
-  events?: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[] | null;
+  events?: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring' | 'alert.fired' | 'alert.resolved')[] | null;
   /** Replaces all custom headers. Standard headers of deliveries cannot be set. The value *** keeps the present value of the header. */
   headers?: Record<string, string> | null;
   /** The default is true. */
@@ -4353,6 +4653,8 @@ export interface UpdateWebhookRequest {
 export interface UpdateWorkspaceInBody {
   /** 1 to 100 characters. */
   name?: string;
+  /** Whether visitors of /slug+ see where links of the workspace lead; true unless it was changed. */
+  previews?: boolean;
   /** 3 to 40 lower-case letters, digits and hyphens; unique. */
   slug?: string;
 }
@@ -4636,7 +4938,7 @@ export interface Webhook {
   code?: ProblemCode;
   /** A time in RFC 3339. */
   createdAt: string;
-  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring')[];
+  events: ('url.created' | 'url.updated' | 'url.deleted' | 'url.restored' | 'url.clicked' | 'routing.rule_created' | 'routing.rule_updated' | 'routing.rule_deleted' | 'routing.rule_matched' | 'link.started' | 'link.expired' | 'link.exhausted' | 'link.destination_broken' | 'link.destination_recovered' | 'conversion.created' | 'experiment.decided' | 'domain.verified' | 'domain.failed' | 'domain.certificate.issued' | 'domain.certificate.failed' | 'domain.certificate.expiring' | 'alert.fired' | 'alert.resolved')[];
   /** When the first of these failed. Null if the last attempt succeeded. */
   failingSince: string | null;
   /** Failed attempts since the last one that succeeded. */
@@ -4680,7 +4982,7 @@ export interface Webhook {
 }
 
 /** The body of a delivery. */
-export type WebhookEvent = ConversionCreatedEvent | DomainCertificateExpiringEvent | DomainCertificateFailedEvent | DomainCertificateIssuedEvent | DomainFailedEvent | DomainVerifiedEvent | ExperimentDecidedEvent | LinkDestinationBrokenEvent | LinkDestinationRecoveredEvent | LinkExhaustedEvent | LinkExpiredEvent | LinkStartedEvent | RoutingRuleCreatedEvent | RoutingRuleDeletedEvent | RoutingRuleMatchedEvent | RoutingRuleUpdatedEvent | UrlClickedEvent | UrlCreatedEvent | UrlDeletedEvent | UrlRestoredEvent | UrlUpdatedEvent | WebhookTestEvent;
+export type WebhookEvent = AlertFiredEvent | AlertResolvedEvent | ConversionCreatedEvent | DomainCertificateExpiringEvent | DomainCertificateFailedEvent | DomainCertificateIssuedEvent | DomainFailedEvent | DomainVerifiedEvent | ExperimentDecidedEvent | LinkDestinationBrokenEvent | LinkDestinationRecoveredEvent | LinkExhaustedEvent | LinkExpiredEvent | LinkStartedEvent | RoutingRuleCreatedEvent | RoutingRuleDeletedEvent | RoutingRuleMatchedEvent | RoutingRuleUpdatedEvent | UrlClickedEvent | UrlCreatedEvent | UrlDeletedEvent | UrlRestoredEvent | UrlUpdatedEvent | WebhookTestEvent;
 
 export interface WebhookLog {
   /** Starts at 1. */
@@ -4765,6 +5067,8 @@ export interface Workspace {
   name: string;
   /** The user of a personal workspace; null for a team's. */
   ownerEmail: string | null;
+  /** Whether visitors of /slug+ see where links of the workspace lead. */
+  previews: boolean;
   /** The caller's role. Administrators of the system have the permissions of an OWNER everywhere. */
   role: 'OWNER' | 'ADMIN' | 'EDITOR' | 'VIEWER';
   slug: string;

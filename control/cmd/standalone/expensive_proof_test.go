@@ -60,7 +60,8 @@ func (c *client) orders(link string) (list []order) {
 		{"explain", func() error { return done(c.Links.Explain(ctx, link, shortline.ExplainLink{})) }},
 		{"replay", func() error { return done(c.Links.Replay(ctx, link, shortline.ReplayLink{Limit: shortline.Set(35)})) }},
 		{"QR code", func() error {
-			return read(c.Links.QRCode(ctx, link, shortline.QRCodeParams{Format: shortline.QRFormatPNG, Width: 2048, Shape: shortline.QRShapeDots}))
+			return read(c.Links.QRCode(ctx, link, shortline.QRCodeParams{Format: shortline.QRFormatPNG, Width: 2048,
+				Shape: shortline.QRShapeDots}))
 		}},
 		{"QR code", func() error {
 			return read(c.Links.QRCode(ctx, link, shortline.QRCodeParams{Format: shortline.QRFormatPDF, Width: 2048,
@@ -120,7 +121,8 @@ func TestS2_every_expensive_order_is_answered(t *testing.T) {
 		for n := range leaves {
 			leaves[n] = shortline.Match(shortline.ConditionTypeReferer, shortline.Contains, fmt.Sprint(i, "-", n))
 		}
-		rule := shortline.CreateRule{Name: fmt.Sprint("rule ", i), TargetURL: "https://example.com/rule", Conditions: shortline.Or(leaves...)}
+		rule := shortline.CreateRule{Name: fmt.Sprint("rule ", i), TargetURL: "https://example.com/rule",
+			Conditions: shortline.Or(leaves...)}
 		if _, err := greedy.Rules.Create(t.Context(), link.ID, rule); err != nil {
 			break
 		}

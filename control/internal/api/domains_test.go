@@ -36,7 +36,8 @@ func TestDomains(t *testing.T) {
 	r := w.do("POST", "/api/domains", `{"hostname":"Go.Bücher.example.com","rootUrl":"https://example.com","isDefault":true}`,
 		as(w.ann)).want(201)
 	r.has("", "id", "hostname", "displayName", "workspaceId", "status", "suspendReason", "records", "certificate", "rootUrl", "notFoundUrl",
-		"expiredUrl", "hsts", "brandName", "brandLogoUrl", "appLinks", "isDefault", "urlCount", "checkedAt", "createdAt", "updatedAt")
+		"expiredUrl", "hsts", "brandName", "brandLogoUrl", "appLinks", "caseSensitive", "slugs", "minSlugLength", "isDefault", "urlCount",
+		"checkedAt", "createdAt", "updatedAt")
 	name, path := "go.xn--bcher-kva.example.com", "/api/domains/"+r.str("id")
 	r.shows("hostname", name, "displayName", "go.bücher.example.com", "status", "PENDING", "records.0.name", "_shortline."+name,
 		"records.1.type", "CNAME", "records.1.value", "edge.sho.rt")

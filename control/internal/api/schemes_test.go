@@ -132,7 +132,7 @@ func TestDestinations_refuse_loops_over_custom_domains(t *testing.T) {
 			}
 			w.do("POST", "/api/urls", `{"originalUrl":"https://go.acme.com/x"}`, as(w.bob)).wantField("originalUrl")
 		})
-		w.do("POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://go.acme.com/x"},{"originalUrl":"https://example.com/"}]}`, as(w.ann)).
-			want(201).shows("successCount", 1, "failed.0.index", 0, "failed.0.field", "originalUrl")
+		const two = `{"urls":[{"originalUrl":"https://go.acme.com/x"},{"originalUrl":"https://example.com/"}]}`
+		w.do("POST", "/api/urls/bulk", two, as(w.ann)).want(201).shows("successCount", 1, "failed.0.index", 0, "failed.0.field", "originalUrl")
 	})
 }

@@ -34,6 +34,7 @@ import (
 	"github.com/shortline/shortline/control/internal/mailreports"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/alerts"
 	"github.com/shortline/shortline/control/internal/manage/annotations"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
@@ -110,6 +111,7 @@ type Deps struct {
 
 	MailReports *mailreports.Service // needs Reports
 	Webhooks    *webhooks.Service
+	Alerts      *alerts.Service
 	Mail        *mail.Service // nil: no e-mail is sent
 }
 
@@ -137,13 +139,13 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		Invitations: deps.Invitations, Archives: deps.Archives,
 	})
 	systemapi.Register(k, systemapi.Deps{
-		Settings: deps.Settings, Webhooks: deps.Webhooks, Privacy: deps.Privacy, Reports: deps.Reports,
+		Settings: deps.Settings, Webhooks: deps.Webhooks, Alerts: deps.Alerts, Privacy: deps.Privacy, Reports: deps.Reports,
 	})
 	k.OrderTags( // in the document
 		"Visitors", "Account", "Passkeys", "Single sign-on", "URLs", "Routing rules", "Variants", "Bundles", "Tags", "Imports",
 		"Views", "UTM templates", "Domains", "Images", "Analytics", "Segments", "Annotations", "Mail reports", "Conversions",
 		"Experiments",
-		"Conversion settings", "Webhooks", "Workspaces", "Archives", "Invitations", "API keys", "Pairing", "Abuse", "Users",
+		"Conversion settings", "Webhooks", "Alerts", "Workspaces", "Archives", "Invitations", "API keys", "Pairing", "Abuse", "Users",
 		"Identity providers", "System settings", "Audit", "Edges",
 		"Privacy",
 	)

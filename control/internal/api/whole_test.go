@@ -24,6 +24,7 @@ import (
 	"github.com/shortline/shortline/control/internal/mailreports"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/alerts"
 	"github.com/shortline/shortline/control/internal/manage/annotations"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
@@ -43,6 +44,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/outbound"
 	"github.com/shortline/shortline/control/internal/platform/passkeytest"
 	"github.com/shortline/shortline/control/internal/store"
 	visitors "github.com/shortline/shortline/shared/abuse"
@@ -83,6 +85,9 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	// No server listens at port 1, so requests to it fail immediately.
 	deps.Webhooks, err = webhooks.New(webhooks.Config{Settings: webhooks.Settings{AllowPrivate: true, Timeout: 5 * time.Second},
 		EncryptionKeys: secret, Logger: cfg.Logger}, w.store)
+	w.ok(err)
+	deps.Alerts, err = alerts.New(alerts.Config{EncryptionKeys: secret, Client: outbound.New(outbound.Policy{AllowPrivate: true}),
+		Logger: cfg.Logger}, w.store, clicks)
 	w.ok(err)
 	deps.Archives = archive.New(archive.Config{Dir: w.t.TempDir(), Logger: cfg.Logger}, w.store, clicks, archive.Uses{Links: deps.Links,
 		Routing: deps.Routing, Bundles: deps.Bundles, Tags: deps.Tags, UTMTemplates: deps.UTMTemplates, Domains: deps.Domains,
@@ -215,6 +220,9 @@ func (th *things) id(kind string) string {
 	case "import":
 		id = w.do("POST", "/api/imports?name=I"+fresh(), "url\nhttps://example.com/\n", mine, with("Content-Type", "text/csv")).
 			want(201).str("id")
+	case "edit":
+		id = w.do("POST", "/api/url-edits", `{"urlIds":["`+th.id("url")+`"],"change":{"tags":["edited"]}}`, mine).want(202).str("id")
+		w.exec(`UPDATE link_edits SET status = 'DONE' WHERE id = ?`, id)
 	case "domain":
 		id = post("/api/domains", `{"hostname":"d`+strings.ToLower(fresh())+`.example.com"}`)
 	case "key":
@@ -223,6 +231,10 @@ func (th *things) id(kind string) string {
 		id = w.enrol(th.owner, passkeytest.New(baseURL)).str("id")
 	case "session": // the newest one, which a test may end
 		id = w.do("GET", "/api/auth/sessions", "", mine).want(200).str("data.0.id")
+	case "channel":
+		id = post("/api/alert-channels", `{"name":"C","kind":"slack","target":"http://127.0.0.1:1/"}`)
+	case "alertrule":
+		id = post("/api/alert-rules", `{"name":"A","causes":["destination"]}`)
 	case "webhook":
 		id = post("/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.clicked"]}`)
 	case "log":

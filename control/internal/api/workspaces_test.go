@@ -37,7 +37,7 @@ func (w *world) join(workspace, userID, role string) {
 
 func within(workspace string) option { return with("X-Workspace", workspace) }
 
-var workspaceNames = []string{"id", "name", "slug", "isPersonal", "ownerEmail", "role", "memberCount", "urlCount", "trashDays", "createdAt",
+var workspaceNames = []string{"id", "name", "slug", "isPersonal", "ownerEmail", "role", "memberCount", "urlCount", "previews", "trashDays", "createdAt",
 	"updatedAt"}
 
 func TestWorkspaces(t *testing.T) {

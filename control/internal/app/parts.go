@@ -34,6 +34,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/annotations"
 	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/manage/alerts"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
 	"github.com/shortline/shortline/control/internal/manage/domains"
@@ -289,7 +290,8 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	if err := p.watch(); err != nil {
 		return nil, err
 	}
-	use.Archives = archive.New(archive.Config{Dir: p.cfg.DataDir, Logger: log}, st, clicks, archive.Uses{Links: use.Links, Routing: use.Routing,
+	use.Archives = archive.New(archive.Config{Dir: p.cfg.DataDir, Logger: log}, st, clicks, archive.Uses{Links: use.Links,
+		Routing: use.Routing,
 		Bundles: use.Bundles, Tags: use.Tags, UTMTemplates: use.UTMTemplates, Domains: use.Domains, Webhooks: use.Webhooks})
 	use.Conversions = convert.New(convert.Config{Queue: cfg.send, Secrets: p.cfg.EncryptionKey.Keys(), Window: p.cfg.ConversionWindow,
 		Logger: log}, st, clicks)
@@ -297,6 +299,15 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	use.Live = live.New(cfg.feed, st, clicks)
 	p.addService("live feed", use.Live)
 	if err := p.register("reports", cache, use.Live, use.Conversions); err != nil {
+		return nil, err
+	}
+	if use.Alerts, err = alerts.New(alerts.Config{EncryptionKeys: p.cfg.EncryptionKey.Keys(), Mail: use.Mail,
+		Console: cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL), Logger: log}, st, clicks); err != nil {
+		return nil, err
+	}
+	p.closers = append(p.closers, use.Alerts.Close)
+	p.addService("alerts", use.Alerts)
+	if err := p.register("alerts", use.Alerts); err != nil {
 		return nil, err
 	}
 	if err := p.configure(&cfg.api); err != nil {

@@ -170,8 +170,8 @@ func figures(t *testing.T, s *site, p auth.Principal) string {
 		scope.Bots = bots
 		lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: scope, Every: analytics.Days, Visitors: true, Last: true})
 		testkit.Must(t, err)
-		sums, err := s.clicks.Breakdown(ctx, scope, []analytics.Dimension{analytics.Country, analytics.City, analytics.Referer, analytics.Browser,
-			analytics.UTMSource, analytics.Variant, analytics.Rule, analytics.Language}, 1_000_000)
+		sums, err := s.clicks.Breakdown(ctx, scope, []analytics.Dimension{analytics.Country, analytics.City, analytics.Referer,
+			analytics.Browser, analytics.UTMSource, analytics.Variant, analytics.Rule, analytics.Language}, 1_000_000)
 		testkit.Must(t, err)
 		out = append(out, fmt.Sprint(lines, sums))
 	}

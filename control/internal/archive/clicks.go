@@ -32,14 +32,14 @@ type counter struct{ n, last int64 }
 // however often it is imported. Positions are in the order of time, because the click store looks for present clicks by ranges of them.
 // Two clicks of one workspace have the same identity only if they happened in the same millisecond, and then one time in 33 million.
 func (r *run) identity(at int64, id string) analytics.Identity {
-	u := uuid.MustParse(id) // check has parsed it
+	u := uuid.MustParse(id) // checkMembers has parsed it
 	h := fnv.New64a()
 	_, _ = h.Write([]byte("archive " + r.p.Workspace.ID))
 	edge := h.Sum64()
 	h.Reset()
 	_, _ = h.Write(u[:])
 	sum := h.Sum64()
-	return analytics.Identity{Lane: click.Lane{Edge: edge, Lane: uint8(sum >> 60)}, Seq: uint64(at)<<21 | sum&(1<<21-1)}
+	return analytics.Identity{Lane: click.Lane{Edge: edge, Epoch: analytics.ArchiveEpoch, Lane: uint8(sum >> 60)}, Seq: uint64(at)<<21 | sum&(1<<21-1)}
 }
 
 // place sets what a click has here instead of what it had there. It reports whether its link is here.

@@ -135,7 +135,7 @@ func (e *Export) WriteTo(ctx context.Context, to io.Writer) error {
 	if err := e.writeFigures(ctx, w); err != nil {
 		return fmt.Errorf("export a workspace: %w", err)
 	}
-	return problem.Doing("export a workspace", w.close(e.manifest))
+	return problem.Doing("export a workspace", w.finish(e.manifest))
 }
 
 func (e *Export) writeObjects(ctx context.Context, c store.Conn, w *writer, workspace uint64) error {
@@ -166,7 +166,7 @@ func (e *Export) writeObjects(ctx context.Context, c store.Conn, w *writer, work
 			return Webhook{h.ID, h.Name, h.URL, h.Events, h.Long, h.Active, Time(h.CreatedAt), Time(h.UpdatedAt)}, nil
 		}))},
 	} {
-		if err := w.add(member.name, member.f); err != nil {
+		if err := w.addMember(member.name, member.f); err != nil {
 			return err
 		}
 	}
@@ -208,9 +208,12 @@ func templateOf(t *store.UTMTemplate) (Template, error) {
 }
 
 func domainOf(d *store.Domain) (Domain, error) {
-	return Domain{ID: d.ID, Hostname: d.Hostname, Status: d.Status, RootURL: d.RootURL, NotFoundURL: d.NotFoundURL, ExpiredURL: d.ExpiredURL,
-		HSTS: d.HSTS, BrandName: d.BrandName, BrandLogo: d.BrandLogo, AppleApp: d.AppleApp, AssetLinks: d.AssetLinks, IsDefault: d.Default,
-		CreatedAt: Time(d.CreatedAt), UpdatedAt: Time(d.UpdatedAt)}, nil
+	return Domain{
+		ID: d.ID, Hostname: d.Hostname, Status: d.Status, RootURL: d.RootURL, NotFoundURL: d.NotFoundURL, ExpiredURL: d.ExpiredURL,
+		HSTS: d.HSTS, BrandName: d.BrandName, BrandLogo: d.BrandLogo, AppleApp: d.AppleApp, AssetLinks: d.AssetLinks,
+		AnyCase: d.Slugs.Fold, ExtendedSlugs: d.Slugs.Extended, MinSlug: int64(d.Slugs.Min),
+		IsDefault: d.Default, CreatedAt: Time(d.CreatedAt), UpdatedAt: Time(d.UpdatedAt),
+	}, nil
 }
 
 func eachBundle(ctx context.Context, c store.Conn, workspace uint64, f func(*Bundle) error) error {
@@ -276,7 +279,8 @@ func linkOf(s *store.LinkState) Link {
 	u := &s.Link
 	l := Link{ID: u.ID, Domain: u.Hostname, Slug: u.Slug, OriginalURL: u.OriginalURL, Active: u.Active, StartsAt: Time(u.StartsAt),
 		ExpiresAt: Time(u.ExpiresAt), MaxClicks: u.MaxClicks, ExhaustedAt: Time(u.ExhaustedAt), RedirectCode: links.RedirectCode(u),
-		Stickiness: u.Stickiness.String(), TrackConversions: u.TrackConversions, ABTesting: u.ABTesting, SmartRouting: u.SmartRouting,
+		Stickiness: u.Stickiness.String(), TrackConversions: u.TrackConversions, ForwardPath: u.ForwardPath,
+		ABTesting: u.ABTesting, SmartRouting: u.SmartRouting,
 		Texts: map[string]string{}, Tags: u.Tags, HasPassword: u.PasswordHash != "", Suspended: u.SuspendedAt != 0, Clicks: u.ClickCount,
 		CreatedAt: Time(u.CreatedAt), UpdatedAt: Time(u.UpdatedAt)}
 	if b := u.Baseline; b.Until != 0 {
@@ -303,6 +307,6 @@ func linkOf(s *store.LinkState) Link {
 const imageText = "ogImage"
 
 func experimentOf(e *store.Experiment) *Experiment {
-	return &Experiment{e.Goal, e.Optimize, e.OnWinner, e.Status, e.Variant, e.Reason, Time(e.StartedAt), Time(e.DecidedAt), Time(e.CreatedAt),
-		Time(e.UpdatedAt)}
+	return &Experiment{e.Goal, e.Optimize, e.OnWinner, e.Status, e.Variant, e.Reason, Time(e.StartedAt), Time(e.DecidedAt),
+		Time(e.CreatedAt), Time(e.UpdatedAt)}
 }

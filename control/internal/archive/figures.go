@@ -34,7 +34,7 @@ func (e *Export) writeFigures(ctx context.Context, w *writer) error {
 	defer days.Close()
 	sums := newDays(days, e.links)
 	clicks := func(f func(*clickRow) error) error { return e.eachClick(ctx, f) }
-	err = w.add(clicksName, sheet(clickFile, func(f func(*clickRow) error) error {
+	err = w.addMember(clicksName, sheet(clickFile, func(f func(*clickRow) error) error {
 		return clicks(func(r *clickRow) error {
 			if err := sums.count(r); err != nil {
 				return err
@@ -61,7 +61,7 @@ func (e *Export) writeFigures(ctx context.Context, w *writer) error {
 		{conversionsName, sheet(conversionFile, conversions)},
 		{conversionParquet, table(conversionFile, conversions)},
 	} {
-		if err := w.add(member.name, member.f); err != nil {
+		if err := w.addMember(member.name, member.f); err != nil {
 			return err
 		}
 	}

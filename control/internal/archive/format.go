@@ -29,7 +29,7 @@ const (
 	daysName          = "figures/days.csv"
 )
 
-// memberNames are the members besides the manifest, in their order in the file.
+// memberNames are the members other than the manifest, in their order in the file.
 var memberNames = []string{tagsName, templatesName, domainsName, linksName, bundlesName, webhooksName, daysName, clicksName, clicksParquet,
 	conversionsName, conversionParquet}
 
@@ -116,11 +116,15 @@ type Domain struct {
 	HSTS        int64  `json:"hsts,omitempty"`
 	BrandName   string `json:"brandName,omitempty"`
 	BrandLogo   string `json:"brandLogoUrl,omitempty"`
-	AppleApp    string `json:"appleAppSite,omitempty"` // JSON
-	AssetLinks  string `json:"assetLinks,omitempty"`   // JSON
-	IsDefault   bool   `json:"isDefault,omitempty"`
-	CreatedAt   Time   `json:"createdAt"`
-	UpdatedAt   Time   `json:"updatedAt"`
+
+	AnyCase       bool   `json:"anyCase,omitempty"` // slugs are found in any case
+	ExtendedSlugs bool   `json:"extendedSlugs,omitempty"`
+	MinSlug       int64  `json:"minSlugLength,omitempty"` // 0: as usual
+	AppleApp      string `json:"appleAppSite,omitempty"`  // JSON
+	AssetLinks    string `json:"assetLinks,omitempty"`    // JSON
+	IsDefault     bool   `json:"isDefault,omitempty"`
+	CreatedAt     Time   `json:"createdAt"`
+	UpdatedAt     Time   `json:"updatedAt"`
 }
 
 // Link is a line of links.ndjson.
@@ -137,6 +141,7 @@ type Link struct {
 	ExhaustedAt      Time              `json:"exhaustedAt"`
 	RedirectCode     int64             `json:"redirectCode"`
 	Stickiness       string            `json:"stickiness"`
+	ForwardPath      bool              `json:"forwardPath,omitempty"`
 	TrackConversions bool              `json:"trackConversions,omitempty"`
 	ABTesting        bool              `json:"isABTesting,omitempty"`
 	SmartRouting     bool              `json:"isSmartRouting,omitempty"`

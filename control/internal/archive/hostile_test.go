@@ -55,7 +55,7 @@ func pack(t *testing.T, of map[string]string, manifest func(*archive.Manifest), 
 	return b.Bytes()
 }
 
-// Whatever is wrong with an archive, the import answers with a 4xx that says so, and changes nothing.
+// If anything is wrong with an archive, the import answers with a 4xx that says so, and changes nothing.
 func TestArchive_hostile(t *testing.T) {
 	t.Parallel()
 	source := newSite(t, storetest.Open(t), nil, archive.Config{})
@@ -99,10 +99,11 @@ func TestArchive_hostile(t *testing.T) {
 		"wrong size": {pack(t, good, func(m *archive.Manifest) { m.Members[3].Bytes-- }), "links.ndjson"},
 		"listed twice": {pack(t, good, func(m *archive.Manifest) { m.Members = append(m.Members, m.Members[0]) }),
 			"manifest.json"},
-		"not UTF-8":      {pack(t, edited("links.ndjson", `"title":"`, "\"title\":\"\xff"), nil), "links.ndjson"},
-		"a long line":    {pack(t, with("links.ndjson", `{"id":"`+strings.Repeat("x", 2<<20)+"\"}\n"), nil), "links.ndjson"},
-		"a long cell":    {pack(t, with("figures/clicks.csv", good["figures/clicks.csv"]+strings.Repeat("x", 2<<20)), nil), "figures/clicks.csv"},
-		"an open quote":  {pack(t, with("figures/clicks.csv", good["figures/clicks.csv"]+`"`+strings.Repeat("x\n", 1<<20)), nil), "figures/clicks.csv"},
+		"not UTF-8":   {pack(t, edited("links.ndjson", `"title":"`, "\"title\":\"\xff"), nil), "links.ndjson"},
+		"a long line": {pack(t, with("links.ndjson", `{"id":"`+strings.Repeat("x", 2<<20)+"\"}\n"), nil), "links.ndjson"},
+		"a long cell": {pack(t, with("figures/clicks.csv", good["figures/clicks.csv"]+strings.Repeat("x", 2<<20)), nil), "figures/clicks.csv"},
+		"an open quote": {pack(t, with("figures/clicks.csv", good["figures/clicks.csv"]+`"`+strings.Repeat("x\n", 1<<20)), nil),
+			"figures/clicks.csv"},
 		"other columns":  {pack(t, edited("figures/clicks.csv", "id,time", "time,id"), nil), "figures/clicks.csv"},
 		"no time":        {pack(t, edited("figures/clicks.csv", "2026-", "yesterday-"), nil), "figures/clicks.csv"},
 		"no JSON":        {pack(t, with("tags.ndjson", "tags\n"), nil), "tags.ndjson"},
@@ -115,7 +116,8 @@ func TestArchive_hostile(t *testing.T) {
 		"many members":   {manyMembers(t), "archive"},
 	} {
 		for _, dry := range []bool{true, false} {
-			_, err := to.archive.Import(t.Context(), to.p, bytes.NewReader(c.file), int64(len(c.file)), archive.Options{DryRun: dry, SkipConflicts: true})
+			_, err := to.archive.Import(t.Context(), to.p, bytes.NewReader(c.file), int64(len(c.file)),
+				archive.Options{DryRun: dry, SkipConflicts: true})
 			var e *problem.Error
 			if !errors.As(err, &e) || e.Kind != problem.Invalid || len(e.Fields) != 1 || c.field != "" && e.Fields[0].Field != c.field {
 				t.Errorf("%s: %v", name, err)
@@ -176,7 +178,8 @@ func bomb(t *testing.T, good map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	w, err := z.CreateRaw(&zip.FileHeader{Name: "figures/clicks.csv", Method: zip.Deflate, CompressedSize64: 3, UncompressedSize64: 1 << 40})
+	w, err := z.CreateRaw(&zip.FileHeader{Name: "figures/clicks.csv", Method: zip.Deflate, CompressedSize64: 3,
+		UncompressedSize64: 1 << 40})
 	testkit.Must(t, err)
 	_, err = w.Write([]byte{3, 0, 0})
 	testkit.Must(t, err)

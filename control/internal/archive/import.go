@@ -98,7 +98,7 @@ func (s *Service) Import(ctx context.Context, p auth.Principal, file io.ReaderAt
 	if err != nil {
 		return nil, err
 	}
-	if err := a.check(ctx); err != nil {
+	if err := a.checkMembers(ctx); err != nil {
 		return nil, problem.Doing("import a workspace", err)
 	}
 	report, err := s.pass(ctx, p, a, true)
@@ -125,7 +125,8 @@ func (s *Service) Import(ctx context.Context, p auth.Principal, file io.ReaderAt
 
 // conflict returns the problem of an archive that cannot be imported as a whole.
 func (r *Report) conflict() error {
-	e := problem.New(problem.Conflict, "%d objects of the archive cannot be imported. Nothing was changed. Use skipConflicts to import the others.",
+	e := problem.New(problem.Conflict,
+		"%d objects of the archive cannot be imported. Nothing was changed. Use skipConflicts to import the others.",
 		r.AllProblems)
 	for _, f := range r.Problems {
 		e.Fields = append(e.Fields, problem.Field{Field: f.Kind + "." + f.Name + "." + f.Field, Message: f.Message})
@@ -141,8 +142,8 @@ func (s *Service) pass(ctx context.Context, p auth.Principal, a *opened, dry boo
 		k := &Kind{Name: AllKinds[i], Rows: a.member(name).Rows}
 		r.kinds[k.Name], r.report.Kinds = k, append(r.report.Kinds, k)
 	}
-	for _, part := range []func(context.Context) error{r.tags, r.templates, r.domains, r.bundles, r.links, r.fillBundles, r.webhooks, r.clicks,
-		r.conversions, r.counters} {
+	for _, part := range []func(context.Context) error{r.tags, r.templates, r.domains, r.bundles, r.links, r.fillBundles, r.webhooks,
+		r.clicks, r.conversions, r.counters} {
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
@@ -209,8 +210,8 @@ type object struct {
 	updated  Time
 }
 
-// each creates the objects that the workspace lacks. A present object with the same name is no problem if same says so.
-func (r *run) each(ctx context.Context, kind, table string, list []object, same func(*object) (bool, error)) error {
+// createEach creates the objects that the workspace lacks. A present object with the same name is no problem if same says so.
+func (r *run) createEach(ctx context.Context, kind, table string, list []object, same func(*object) (bool, error)) error {
 	ids := make([]string, len(list))
 	for i := range list {
 		ids[i] = list[i].id

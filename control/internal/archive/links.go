@@ -143,7 +143,7 @@ func (r *run) placeParts(l *Link, here string, taken map[string]store.Holder) {
 	}
 }
 
-func partID(id string) link.ID { return link.ID(uuid.MustParse(id)) } // check has parsed it
+func partID(id string) link.ID { return link.ID(uuid.MustParse(id)) } // checkMembers has parsed it
 
 // part returns the id that a rule or a variant has here.
 func (r *run) part(id string) string {
@@ -174,7 +174,8 @@ func (r *run) item(l *Link, here string) (item links.Item, err error) {
 	item.Creation = links.Creation{CustomSlug: l.Slug, Domain: &l.Domain,
 		Past: store.Past{ID: here, CreatedAt: int64(l.CreatedAt), UpdatedAt: int64(l.UpdatedAt)},
 		Input: links.Input{OriginalURL: &l.OriginalURL, StartsAt: &starts, ExpiresAt: &expires, MaxClicks: &l.MaxClicks,
-			RedirectCode: &l.RedirectCode, Status: &status, TrackConversions: &l.TrackConversions, Stickiness: &l.Stickiness,
+			RedirectCode: &l.RedirectCode, Status: &status, TrackConversions: &l.TrackConversions,
+			ForwardPath: &l.ForwardPath, Stickiness: &l.Stickiness,
 			ABTesting: &l.ABTesting, SmartRouting: &l.SmartRouting, Texts: l.Texts, Tags: &tags}}
 	if b := l.Baseline; b != nil {
 		item.Baseline = &store.Baseline{Count: b.Count, Until: int64(b.Until), Source: b.Source}
@@ -279,8 +280,8 @@ func (r *run) experiment(ctx context.Context, tx *store.Tx, num uint64, e *Exper
 // maxReason is the length of the reason of an experiment, in bytes.
 const maxReason = 1000
 
-// check checks an experiment, which no use case creates with its past.
-func (e *Experiment) check(n int64, l *Link) error {
+// checkExperiment checks an experiment, which no use case creates with its past.
+func (e *Experiment) checkExperiment(n int64, l *Link) error {
 	for _, name := range l.Goals {
 		if !conversion.ValidName(name) || name == "" {
 			return fmt.Errorf("line %d: goals: %q is no name of a conversion", n, problem.Clip(name))

@@ -8,15 +8,17 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/domains"
+	"github.com/shortline/shortline/control/internal/manage/slugs"
 	"github.com/shortline/shortline/control/internal/manage/tags"
 	"github.com/shortline/shortline/control/internal/manage/utmtemplates"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/link"
 )
 
-// named returns a function that reports whether the workspace has an object with the name of another one.
-func named(key func(string) string, have map[string]bool) func(*object) (bool, error) {
+// unlessNamed returns a function that reports whether the workspace has an object with the name of another one.
+func unlessNamed(key func(string) string, have map[string]bool) func(*object) (bool, error) {
 	return func(o *object) (bool, error) {
 		name := key(o.name)
 		was := have[name]
@@ -51,7 +53,7 @@ func (r *run) tags(ctx context.Context) error {
 			return err
 		}, t.CreatedAt, t.UpdatedAt}
 	}
-	return r.each(ctx, kindTag, "tags", objects, named(store.TagKey, have))
+	return r.createEach(ctx, kindTag, "tags", objects, unlessNamed(store.TagKey, have))
 }
 
 func (r *run) templates(ctx context.Context) error {
@@ -80,7 +82,7 @@ func (r *run) templates(ctx context.Context) error {
 			return err
 		}, t.CreatedAt, t.UpdatedAt}
 	}
-	return r.each(ctx, kindTemplate, "utm_templates", objects, named(store.TagKey, have))
+	return r.createEach(ctx, kindTemplate, "utm_templates", objects, unlessNamed(store.TagKey, have))
 }
 
 // domains adds the domains as PENDING. A domain that cannot be added takes its links with it.
@@ -93,7 +95,8 @@ func (r *run) domains(ctx context.Context) error {
 	for i := range list {
 		d := &list[i]
 		in := domains.Input{RootURL: &d.RootURL, NotFoundURL: &d.NotFoundURL, ExpiredURL: &d.ExpiredURL, AppleApp: &d.AppleApp,
-			AssetLinks: &d.AssetLinks, HSTS: &d.HSTS, BrandName: &d.BrandName, BrandLogo: &d.BrandLogo, Default: &d.IsDefault}
+			AssetLinks: &d.AssetLinks, HSTS: &d.HSTS, BrandName: &d.BrandName, BrandLogo: &d.BrandLogo, Default: &d.IsDefault,
+			CaseSensitive: new(!d.AnyCase), Slugs: new(slugForm(d.ExtendedSlugs)), MinSlug: &d.MinSlug}
 		bad := func(err error) error {
 			var e *problem.Error
 			if errors.As(err, &e) {
@@ -120,7 +123,7 @@ func (r *run) domains(ctx context.Context) error {
 			return bad(err)
 		}, d.CreatedAt, d.UpdatedAt}
 	}
-	return r.each(ctx, kindDomain, "domains", objects, func(o *object) (bool, error) {
+	return r.createEach(ctx, kindDomain, "domains", objects, func(o *object) (bool, error) {
 		_, err := r.store.DomainOf(ctx, r.p.Workspace.Num, o.name)
 		if errors.Is(err, store.ErrNotFound) {
 			return false, nil
@@ -150,7 +153,7 @@ func (r *run) bundles(ctx context.Context) error {
 			return err
 		}, b.CreatedAt, b.UpdatedAt}
 	}
-	return r.each(ctx, kindBundle, "bundles", objects, nil)
+	return r.createEach(ctx, kindBundle, "bundles", objects, nil)
 }
 
 // fillBundles puts the links into the bundles that have none of the workspace's own order yet.
@@ -207,5 +210,7 @@ func (r *run) webhooks(ctx context.Context) error {
 			return err
 		}, w.CreatedAt, w.UpdatedAt}
 	}
-	return r.each(ctx, kindWebhook, "webhooks", objects, nil)
+	return r.createEach(ctx, kindWebhook, "webhooks", objects, nil)
 }
+
+func slugForm(extended bool) string { return slugs.Form(link.SlugRules{Extended: extended}) }

@@ -285,9 +285,9 @@ func eachRecord[T any](ctx context.Context, a *opened, name string, file []colum
 	})
 }
 
-// check reads the complete archive, and refuses one that is damaged, or of which a line or a row has the wrong form. What the values
+// checkMembers reads the complete archive, and refuses one that is damaged, or of which a line or a row has the wrong form. What the values
 // mean is checked later, like that of a request.
-func (a *opened) check(ctx context.Context) error {
+func (a *opened) checkMembers(ctx context.Context) error {
 	for _, f := range []func() error{
 		func() error { return checkIDs(ctx, a, tagsName, func(t *Tag) string { return t.ID }) },
 		func() error { return checkIDs(ctx, a, templatesName, func(t *Template) string { return t.ID }) },
@@ -296,10 +296,10 @@ func (a *opened) check(ctx context.Context) error {
 		func() error { return checkIDs(ctx, a, webhooksName, func(w *Webhook) string { return w.ID }) },
 		func() error { return a.checkLinks(ctx) },
 		func() error {
-			return eachRecord(ctx, a, clicksName, clickFile, func(n int64, r *clickRow) error { return r.check(n) })
+			return eachRecord(ctx, a, clicksName, clickFile, func(n int64, r *clickRow) error { return r.checkClick(n) })
 		},
 		func() error {
-			return eachRecord(ctx, a, conversionsName, conversionFile, func(n int64, r *conversionRow) error { return r.check(n) })
+			return eachRecord(ctx, a, conversionsName, conversionFile, func(n int64, r *conversionRow) error { return r.checkRow(n) })
 		},
 	} {
 		if err := f(); err != nil {
@@ -376,11 +376,11 @@ func (a *opened) checkLinks(ctx context.Context) error {
 		if id := l.Texts["externalId"]; id != "" && !once("external", id) {
 			return fmt.Errorf("line %d: another line has the externalId %s", n, problem.Clip(id))
 		}
-		return l.Experiment.check(n, l)
+		return l.Experiment.checkExperiment(n, l)
 	})
 }
 
-func (r *clickRow) check(n int64) error {
+func (r *clickRow) checkClick(n int64) error {
 	if err := checkID(r.id); err != nil {
 		return fmt.Errorf("row %d: id: %w", n, err)
 	}
@@ -390,7 +390,7 @@ func (r *clickRow) check(n int64) error {
 	return nil
 }
 
-func (r *conversionRow) check(n int64) error {
+func (r *conversionRow) checkRow(n int64) error {
 	if r.clickRow.Time < 0 || r.clickRow.Time >= maxTime || r.Value < 0 || r.OccurredAt < 0 || r.ReceivedAt < 0 ||
 		max(r.OccurredAt, r.ReceivedAt) > math.MaxInt64/2 {
 		return fmt.Errorf("row %d: a time or the value is out of range", n)

@@ -118,7 +118,8 @@ func (s *site) fill(r *rand.Rand, linkCount, clickCount int) {
 		_, err := s.use.Tags.Create(ctx, s.p, tags.Input{Name: &name, Color: &color})
 		must(err)
 		names = append(names, name)
-		_, err = s.use.UTMTemplates.Create(ctx, s.p, utmtemplates.Input{Name: &name, UTM: map[string]string{"utmSource": "news", "utmTerm": "a,b"}})
+		_, err = s.use.UTMTemplates.Create(ctx, s.p, utmtemplates.Input{Name: &name, UTM: map[string]string{"utmSource": "news",
+			"utmTerm": "a,b"}})
 		must(err)
 		text := pick(r, texts)
 		b, err := s.use.Bundles.Create(ctx, s.p, bundles.Input{Name: &name, Description: &text}, nil)
@@ -144,14 +145,16 @@ func (s *site) fill(r *rand.Rand, linkCount, clickCount int) {
 		}
 		list, err := s.use.Links.Upsert(ctx, s.p, items, false)
 		must(err)
+		rows := make([]store.Link, len(list))
 		for i := range list {
 			if list[i].Problem != nil {
 				s.t.Fatalf("item %d: %v", i, list[i].Problem)
 			}
-			state, err := s.store.StateOf(ctx, list[i].Link)
-			must(err)
-			made = append(made, state)
+			rows[i] = list[i].Link
 		}
+		states, err := s.store.StatesOf(ctx, rows)
+		must(err)
+		made = append(made, states...)
 	}
 	for _, id := range bundleIDs {
 		var ids []string
@@ -186,10 +189,12 @@ func (s *site) item(r *rand.Rand, n int, names, hosts []string) links.Item {
 	code, limit, track := pick(r, links.RedirectCodes), pick(r, []int64{0, 0, 1000}), r.IntN(2) == 0
 	expires, starts := pick(r, []int64{0, store.Now() + 1e9}), pick(r, []int64{0, store.Now() - 1e9})
 	some := []string{pick(r, names), pick(r, names)}
-	item := links.Item{Creation: links.Creation{CustomSlug: fmt.Sprintf("slug-%d", n), Domain: &host, Input: links.Input{OriginalURL: &address,
-		Status: &status, Stickiness: &sticky, RedirectCode: &code, MaxClicks: &limit, TrackConversions: &track, ExpiresAt: &expires,
-		StartsAt: &starts, Tags: &some, Texts: map[string]string{"title": pick(r, texts), "notes": pick(r, texts), "utmSource": pick(r, texts),
-			"utmId": "x", "ogTitle": pick(r, texts), "expiredUrl": "https://example.com/over"}}}}
+	item := links.Item{Creation: links.Creation{CustomSlug: fmt.Sprintf("slug-%d", n), Domain: &host, Input: links.Input{
+		OriginalURL: &address,
+		Status:      &status, Stickiness: &sticky, RedirectCode: &code, MaxClicks: &limit, TrackConversions: &track, ForwardPath: &track, ExpiresAt: &expires,
+		StartsAt: &starts, Tags: &some, Texts: map[string]string{"title": pick(r, texts), "notes": pick(r, texts),
+			"utmSource": pick(r, texts),
+			"utmId":     "x", "ogTitle": pick(r, texts), "expiredUrl": "https://example.com/over"}}}}
 	if n%3 == 0 {
 		item.Texts["externalId"] = fmt.Sprintf("external %d", n)
 	}
@@ -232,7 +237,8 @@ func (s *site) visit(r *rand.Rand, made []store.LinkState, clickCount int) {
 			Time: start + r.Int64N(39*24*3600*1000), Link: state.Link.Num, Owner: s.p.Workspace.Num,
 			IP:      netip.AddrFrom4([4]byte{10, 0, byte(r.IntN(8)), byte(r.IntN(256))}),
 			Country: pick(r, []string{"", "DE", "FR", "US"}), City: pick(r, texts), Device: pick(r, []string{"MOBILE", "DESKTOP"}),
-			OS: "Linux", Browser: pick(r, []string{"Firefox", "Chrome"}), Referer: pick(r, texts), UserAgent: pick(r, texts), Bot: r.IntN(10) == 0,
+			OS: "Linux", Browser: pick(r, []string{"Firefox", "Chrome"}), Referer: pick(r, texts), UserAgent: pick(r, texts),
+			Bot: r.IntN(10) == 0,
 			UTM: link.UTM{Source: pick(r, texts), Campaign: pick(r, texts)}, EdgeName: "e1", EdgeRegion: "eu", Language: "de",
 			Visitor: r.Uint64N(100), GeoVersion: "g", BotList: "b"}
 		if len(state.Variants) > 0 {
@@ -247,7 +253,8 @@ func (s *site) visit(r *rand.Rand, made []store.LinkState, clickCount int) {
 		if state.Link.TrackConversions && i%10 == 0 {
 			c := analytics.Conversion{Conversion: conversion.Conversion{Workspace: s.p.Workspace.Num, Name: pick(r, []string{"sale", "signup"}),
 				Value: r.Int64N(1e6), Currency: "EUR", OccurredAt: row.Time + 5, ReceivedAt: row.Time + 6, ExternalID: fmt.Sprint(i),
-				Repeatable: i%20 == 0, Click: conversion.ClickID{Link: row.Link, Time: row.Time, Tag: conversion.TagOf(row.Identity.Lane, row.Seq)}},
+				Repeatable: i%20 == 0, Click: conversion.ClickID{Link: row.Link, Time: row.Time,
+					Tag: conversion.TagOf(row.Identity.Lane, row.Seq)}},
 				Row: row, Attributed: i%30 != 0}
 			if !c.Attributed {
 				c.Row = analytics.Row{Time: row.Time, Link: row.Link, Owner: row.Owner}

@@ -32,8 +32,8 @@ func (c *counted) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// add writes a member with what f writes. f returns the number of rows.
-func (w *writer) add(name string, f func(io.Writer) (int64, error)) error {
+// addMember writes a member with what f writes. f returns the number of rows.
+func (w *writer) addMember(name string, f func(io.Writer) (int64, error)) error {
 	head := &zip.FileHeader{Name: name, Method: zip.Deflate}
 	if name == clicksParquet || name == conversionParquet {
 		head.Method = zip.Store // it is compressed
@@ -56,8 +56,8 @@ func (w *writer) add(name string, f func(io.Writer) (int64, error)) error {
 	return nil
 }
 
-// close adds the manifest and ends the file.
-func (w *writer) close(m Manifest) error {
+// finish adds the manifest and ends the file.
+func (w *writer) finish(m Manifest) error {
 	m.Members = w.members
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {

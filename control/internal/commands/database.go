@@ -11,6 +11,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/certs"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/alerts"
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
@@ -116,12 +117,16 @@ func (o *Database) RotateKeys(ctx context.Context) (n int, err error) {
 		if err != nil {
 			return err
 		}
+		channels, err := alerts.New(alerts.Config{EncryptionKeys: ring}, st, nil)
+		if err != nil {
+			return err
+		}
 		type part struct {
 			name   string
 			reseal func(context.Context) (int, error)
 		}
 		parts := []part{{"second factors", people.Reseal}, {"identity providers", providers.Reseal}, {"webhooks", hooks.Reseal},
-			{"e-mails", mails.Reseal}}
+			{"e-mails", mails.Reseal}, {"alert channels", channels.Reseal}}
 		if o.Certificates != "" {
 			keys, err := certs.New(certs.Config{Settings: certs.Settings{Key: o.Certificates}}, st)
 			if err != nil {

@@ -38,12 +38,12 @@ type Destination struct {
 
 const destinationColumns = `d.num, d.url, d.host, d.health, d.reason, d.status, d.failures, d.since, d.checked_at, d.due_at, d.reserved`
 
-func (d *Destination) fields() []any {
+func (d *Destination) scanTargets() []any {
 	return []any{&d.Num, &d.URL, &d.Host, &d.Health, &d.Reason, &d.Status, &d.Failures, &d.Since, &d.CheckedAt, &d.DueAt, &d.Reserved}
 }
 
 func scanDestination(row interface{ Scan(...any) error }) (d Destination, err error) {
-	return d, row.Scan(d.fields()...)
+	return d, row.Scan(d.scanTargets()...)
 }
 
 // DestinationWork says what the checks of destinations have to do.

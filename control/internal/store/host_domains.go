@@ -57,7 +57,8 @@ const domainColumns = `num, id, workspace_num, hostname, status, token, root_url
 
 func scanDomain(row interface{ Scan(...any) error }) (d Domain, err error) {
 	return d, row.Scan(&d.Num, &d.ID, &d.Workspace, &d.Hostname, &d.Status, &d.Token, orZero(&d.RootURL), orZero(&d.NotFoundURL),
-		orZero(&d.ExpiredURL), &d.HSTS, orZero(&d.BrandName), orZero(&d.BrandLogo), orZero(&d.AppleApp), orZero(&d.AssetLinks), (*unfolded)(&d.Slugs.Fold), &d.Slugs.Extended,
+		orZero(&d.ExpiredURL), &d.HSTS, orZero(&d.BrandName), orZero(&d.BrandLogo), orZero(&d.AppleApp), orZero(&d.AssetLinks),
+		(*unfolded)(&d.Slugs.Fold), &d.Slugs.Extended,
 		&d.Slugs.Min, &d.Default,
 		orZero(&d.Suspended),
 		&d.Proof.OK, &d.Proof.Message, &d.Route.OK, &d.Route.Message, &d.CheckedAt, &d.ProvedAt, &d.Revision, &d.CreatedAt, &d.UpdatedAt)
@@ -66,7 +67,8 @@ func scanDomain(row interface{ Scan(...any) error }) (d Domain, err error) {
 // values returns what statements write to the columns from status to updated_at, without token and created_at.
 func (d *Domain) values() []any {
 	return []any{d.Status, null(d.RootURL), null(d.NotFoundURL), null(d.ExpiredURL), d.HSTS, null(d.BrandName), null(d.BrandLogo),
-		null(d.AppleApp), null(d.AssetLinks), !d.Slugs.Fold, d.Slugs.Extended, cmp.Or(d.Slugs.Min, link.MinSlug), d.Default, null(d.Suspended), d.Proof.OK, d.Proof.Message, d.Route.OK, d.Route.Message,
+		null(d.AppleApp), null(d.AssetLinks), !d.Slugs.Fold, d.Slugs.Extended, cmp.Or(d.Slugs.Min, link.MinSlug), d.Default,
+		null(d.Suspended), d.Proof.OK, d.Proof.Message, d.Route.OK, d.Route.Message,
 		d.CheckedAt, d.ProvedAt, d.UpdatedAt}
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -114,7 +115,7 @@ func (tx *Tx) foldedKeys(ctx context.Context, links []*Link) ([]string, error) {
 				query, args = `SELECT case_sensitive FROM base_host WHERE id = 1`, nil
 			}
 			err := tx.Row(ctx, query+share, args...).Scan((*unfolded)(&fold))
-			if err != nil {
+			if err != nil && !errors.Is(err, ErrNotFound) { // without a domain, there is nothing to compare with
 				return nil, fmt.Errorf("read the rules for slugs: %w", err)
 			}
 			folds[l.Domain] = fold

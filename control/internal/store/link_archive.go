@@ -24,10 +24,12 @@ func (p Past) Apply(id *string, created, updated *int64) {
 	}
 }
 
-// LinksAfter reads up to limit links of a workspace in the order of their creation, with their tags, from the one after a time and a number.
+// LinksAfter reads up to limit links of a workspace in the order of their creation, with their tags, from the one after a time and a
+// number.
 func (c Conn) LinksAfter(ctx context.Context, workspace uint64, created int64, num uint64, limit int) ([]Link, error) {
 	list, err := All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE workspace_num = ?
-		AND (created_at, num) > (CAST(? AS BIGINT), CAST(? AS BIGINT)) ORDER BY created_at, num LIMIT ?`, workspace, created, int64(num), limit)
+		AND (created_at, num) > (CAST(? AS BIGINT), CAST(? AS BIGINT)) ORDER BY created_at, num LIMIT ?`,
+		workspace, created, int64(num), limit)
 	if err != nil {
 		return nil, fmt.Errorf("read the links of a workspace: %w", err)
 	}
@@ -85,7 +87,7 @@ func (c Conn) HoldersOfParts(ctx context.Context, ids []string) (map[string]Hold
 	return out, err
 }
 
-// archived are the tables of objects that workspaces have besides links.
+// archived are the tables of objects that workspaces have in addition to links.
 var archived = map[string]bool{"tags": true, "utm_templates": true, "domains": true, "bundles": true, "webhooks": true}
 
 // HoldersOf returns which of the ids the objects of a table have.

@@ -36,5 +36,6 @@ func (tx *Tx) TakeLinksDue(ctx context.Context, now int64, limit int) ([]LinkDue
 	for _, d := range list {
 		args = append(args, d.Link, d.Event)
 	}
-	return list, tx.Do(ctx, `DELETE FROM link_due WHERE (link_num, event) IN (VALUES `+values(len(list), "(CAST(? AS BIGINT),?)")+`)`, args...)
+	return list, tx.Do(ctx, `DELETE FROM link_due WHERE (link_num, event) IN (VALUES `+values(len(list), "(CAST(? AS BIGINT),?)")+`)`,
+		args...)
 }

@@ -13,7 +13,7 @@ type LinkHealth struct {
 }
 
 func scanLinkHealth(row interface{ Scan(...any) error }) (h LinkHealth, err error) {
-	return h, row.Scan(append([]any{&h.Link}, h.fields()...)...)
+	return h, row.Scan(append([]any{&h.Link}, h.scanTargets()...)...)
 }
 
 // LinkHealths reads the health of links. Health and Since are those of the link.

@@ -23,7 +23,8 @@ func (c Conn) LinkByID(ctx context.Context, id string) (Link, error) {
 // link may have the slug in another case.
 func (c Conn) LinkBySlug(ctx context.Context, domain uint64, slug string) (Link, error) {
 	key := link.Key(domain, slug)
-	return scanLink(c.Row(ctx, `SELECT `+linkColumns+` FROM urls WHERE slug = ? OR folded = ? ORDER BY slug = ? DESC LIMIT 1`, key, link.Fold(key), key))
+	return scanLink(c.Row(ctx, `SELECT `+linkColumns+` FROM urls WHERE slug = ? OR folded = ? ORDER BY slug = ? DESC LIMIT 1`, key,
+		link.Fold(key), key))
 }
 
 // SlugSuspended reports whether a deleted link with the slug was suspended, so that no other link can have it.

@@ -35,8 +35,8 @@ type OIDCAccount struct {
 const providerColumns = `id, slug, name, discovery_url, client_id, client_secret, scopes, active, email_domains, trust_email, created_at, updated_at`
 
 func scanProvider(row interface{ Scan(...any) error }) (p OIDCProvider, err error) {
-	err = row.Scan(&p.ID, &p.Slug, &p.Name, &p.DiscoveryURL, &p.ClientID, &p.ClientSecret, &p.Scopes, &p.Active, &p.Domains, &p.TrustEmail, &p.CreatedAt,
-		&p.UpdatedAt)
+	err = row.Scan(&p.ID, &p.Slug, &p.Name, &p.DiscoveryURL, &p.ClientID, &p.ClientSecret, &p.Scopes, &p.Active, &p.Domains,
+		&p.TrustEmail, &p.CreatedAt, &p.UpdatedAt)
 	return p, err
 }
 

@@ -25,15 +25,17 @@ type Workspace struct {
 	PersonalOf string // id of the user; "": a team's
 	CreatedAt  int64
 	UpdatedAt  int64
+	// HidesPreviews means that visitors of /slug+ do not see where its links lead.
+	HidesPreviews bool
 }
 
 // IsPersonal reports whether the workspace belongs to one user.
 func (w *Workspace) IsPersonal() bool { return w.PersonalOf != "" }
 
-const workspaceColumns = `w.num, w.id, w.name, w.slug, w.personal_of, w.created_at, w.updated_at`
+const workspaceColumns = `w.num, w.id, w.name, w.slug, w.personal_of, w.created_at, w.updated_at, w.hides_previews`
 
 func (w *Workspace) scanInto() []any {
-	return []any{&w.Num, &w.ID, &w.Name, &w.Slug, orZero(&w.PersonalOf), &w.CreatedAt, &w.UpdatedAt}
+	return []any{&w.Num, &w.ID, &w.Name, &w.Slug, orZero(&w.PersonalOf), &w.CreatedAt, &w.UpdatedAt, &w.HidesPreviews}
 }
 
 // Membership is a workspace with the role that one user has in it.
@@ -104,9 +106,10 @@ func (c Conn) WorkspaceRow(ctx context.Context, userID string, num uint64) (Work
 	return first(list, err)
 }
 
-// UpdateWorkspace writes name, slug and the time of the update. A slug in use violates the unique constraint on slug.
+// UpdateWorkspace writes name, slug, HidesPreviews and the time of the update. A slug in use violates the unique constraint on slug.
 func (tx *Tx) UpdateWorkspace(ctx context.Context, w *Workspace) error {
-	return tx.Do(ctx, `UPDATE workspaces SET name = ?, slug = ?, updated_at = ? WHERE num = ?`, w.Name, w.Slug, w.UpdatedAt, w.Num)
+	return tx.Do(ctx, `UPDATE workspaces SET name = ?, slug = ?, updated_at = ?, hides_previews = ? WHERE num = ?`, w.Name, w.Slug,
+		w.UpdatedAt, w.HidesPreviews, w.Num)
 }
 
 // InsertWorkspace adds a workspace for a team, with a number of its own and one OWNER. A slug in use violates the unique

@@ -71,7 +71,8 @@ func TestDeeper_password(t *testing.T) {
 	if to := right.Header.Get("Location"); to != "https://example.com/x/a/b?q=1" {
 		t.Errorf("right: %d to %s", right.StatusCode, to)
 	}
-	if a := w.ask(http.MethodPost, "/locked/../verify", "password=correct+horse", "Content-Type", kind); a.StatusCode == http.StatusSeeOther {
+	climbs := w.ask(http.MethodPost, "/locked/../verify", "password=correct+horse", "Content-Type", kind)
+	if climbs.StatusCode == http.StatusSeeOther {
 		t.Error("a path that climbs is forwarded")
 	}
 }

@@ -46,7 +46,8 @@ func (h *Handler) look(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	r := &h.deps.Table.Compiled(e).Record
 	seen := looked{Slug: string(t.slug), ShortURL: h.addressOf(t), State: stateActive}
 	terms := e.Terms()
-	k := decision.Barrier{ExpiresAt: terms.ExpiresAt, Inactive: e.Inactive(), Exhausted: h.exhausted(e, &terms)}.Meet(at(h.now(ctx).UnixMilli()))
+	k := decision.Barrier{ExpiresAt: terms.ExpiresAt, Inactive: e.Inactive(), Exhausted: h.exhausted(e, &terms)}.
+		Meet(at(h.now(ctx).UnixMilli()))
 	switch {
 	case r.PasswordHash != "":
 		seen.State, seen.Continues = stateProtected, true

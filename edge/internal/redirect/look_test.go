@@ -57,7 +57,8 @@ func TestLook_page(t *testing.T) {
 	t.Parallel()
 	host := acme
 	host.BrandName, host.NotFoundURL = "Acme <Inc>", ""
-	w := newWorld(t, append(lookLinks(), link.Record{Key: link.Key(36, "sale"), Destination: "https://example.com/", Owner: 77}), withHosts(t, host))
+	sale := link.Record{Key: link.Key(36, "sale"), Destination: "https://example.com/"}
+	w := newWorld(t, append(lookLinks(), sale), withHosts(t, host))
 	for language, holds := range map[string]string{
 		"": `lang="en"`, "en-GB,en": "This link leads to", "de-AT,de;q=0.9": "Dieser Link führt zu", "fr": "Ce lien mène", "es": "Este enlace",
 		"ja": "移動先", "ar": `lang="ar" dir="rtl"`, "pt": "This link leads to", "<script>": `lang="en"`,

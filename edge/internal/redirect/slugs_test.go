@@ -118,7 +118,8 @@ func TestSlugs_survive_a_restart(t *testing.T) {
 	table, err = hosts.Open(hosts.Config{Dir: dir})
 	testkit.Must(t, err)
 	defer table.Close()
-	if !table.Slugs(nil).Fold || !table.HidesPreviews(7) || table.HidesPreviews(8) || !table.Slugs(table.Lookup([]byte("go.acme.com"))).Extended {
+	if !table.Slugs(nil).Fold || !table.HidesPreviews(7) || table.HidesPreviews(8) ||
+		!table.Slugs(table.Lookup([]byte("go.acme.com"))).Extended {
 		t.Error("the settings are lost")
 	}
 }

@@ -105,6 +105,14 @@ test('links', async () => {
   assert.equal((await admin.urls.checkSlug({ slug: 'copy' })).status, 'TAKEN');
   assert.ok((await admin.urls.stats()).totalUrls >= 2);
   await admin.urls.utmSuggestions({ field: 'utmSource' });
+  const edit = { urlIds: [link.id], change: { tags: ['edited'] } };
+  assert.equal((await admin.urls.previewEdit(edit)).changed, 1);
+  const { id: editId } = await admin.urls.startEdit(edit);
+  await until('the edit', async () => (await admin.urls.getEdit(editId)).status === 'DONE');
+  assert.equal((await admin.urls.listEdits()).total, 1);
+  assert.equal((await admin.urls.listEditProblems(editId)).total, 0);
+  await admin.urls.undoEdit(editId);
+  await until('the undo', async () => (await admin.urls.getEdit(editId)).status === 'UNDONE');
   await admin.urls.delete(copy.id);
   assert.equal((await admin.urls.restore(copy.id, {})).slug, 'copy');
   await admin.urls.delete(copy.id);
@@ -157,6 +165,10 @@ test('many links, pages, a transfer', async () => {
     404,
     anonymous.invitations.accept({ token: 'unknown', name: 'Cleo', password: 'battery staple horse' }),
   );
+  const archive = await admin.archives.exportWorkspace(team.id);
+  assert.equal(archive.type, 'application/zip');
+  const report = await admin.archives.importWorkspace(team.id, archive, { dryRun: true });
+  assert.deepEqual([report.dryRun, report.problemCount], [true, 0]);
   await admin.workspaces.delete(team.id, { deleteLinks: true });
 });
 
@@ -233,6 +245,19 @@ test('bundles, tags, templates, views', async () => {
   await admin.annotations.update(note.id, { text: 'Newsletter sent' });
   assert.equal((await admin.annotations.list()).annotations.length, 1);
   await admin.annotations.delete(note.id);
+});
+
+test('alerts', async () => {
+  const { email } = await admin.account.getMe();
+  const channel = await admin.alerts.createChannel({ name: 'Mine', kind: 'mail', target: email });
+  await admin.alerts.updateChannel(channel.id, { quietFrom: '22:00', quietTo: '07:00', timeZone: 'Europe/Berlin' });
+  assert.equal((await admin.alerts.listChannels()).total, 1);
+  const rule = await admin.alerts.createRule({ name: 'All', causes: ['destination'], channelIds: [channel.id] });
+  await admin.alerts.updateRule(rule.id, { days: 3 });
+  assert.equal((await admin.alerts.listRules()).total, 1);
+  assert.equal((await admin.alerts.list({ ruleId: rule.id })).total, 0);
+  await admin.alerts.deleteRule(rule.id);
+  await admin.alerts.deleteChannel(channel.id);
 });
 
 test('imports', async () => {

@@ -172,7 +172,8 @@ func (k *Kit) clientIP(r *http.Request) string {
 		return r.RemoteAddr
 	}
 	source := k.cfg.ClientIPHeader
-	return visitor.ClientIPFrom(source, socket.Addr(), r.Header.Values(source.Name()), r.Header.Get("X-Real-IP"), k.cfg.TrustedProxies).String()
+	lines, realIP := r.Header.Values(source.Name()), r.Header.Get("X-Real-IP")
+	return visitor.ClientIPFrom(source, socket.Addr(), lines, realIP, k.cfg.TrustedProxies).String()
 }
 
 // AddressHeader returns the name of the header in which trusted proxies say where a client comes from.

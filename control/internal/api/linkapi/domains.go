@@ -218,8 +218,9 @@ func (s *server) registerDomains() {
 			return s.answerDomain(ctx, d, err)
 		})
 	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}", "updateDomain", "Update the given fields of a domain").
-		About("Changes the given fields: missing fields are kept, null or an empty string clears an address. The host name cannot be changed.").
-		Example(`{"notFoundUrl":"https://acme.com/lost"}`), func(ctx context.Context, in *struct {
+		About("Changes the given fields: missing fields are kept, null or an empty string clears an address. The host name cannot be changed. "+
+			"`caseSensitive` = false is a conflict while slugs of the domain differ in case only.").
+		Example(`{"notFoundUrl":"https://acme.com/lost"}`).Fails(http.StatusConflict), func(ctx context.Context, in *struct {
 		kit.ByID
 		Body DomainFields
 	}) (*kit.Body[Domain], error) {

@@ -51,6 +51,7 @@ func Register(k *kit.Kit, d Deps) {
 	k.Schemas(conditionSchemas())
 	if s.Links != nil {
 		s.registerURLs()
+		s.registerURLEdits()
 		s.documentVisitors()
 	}
 	if s.Routing != nil {

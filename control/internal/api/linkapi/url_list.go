@@ -31,7 +31,8 @@ type URLFilter struct {
 }
 
 func (f *URLFilter) query() links.Query {
-	return links.Query{Search: f.Search, Status: f.Status, Health: f.Health, Tags: f.Tag, Domain: f.Domain, BundleID: f.BundleID, CreatedBy: f.CreatedBy,
+	return links.Query{Search: f.Search, Status: f.Status, Health: f.Health, Tags: f.Tag, Domain: f.Domain, BundleID: f.BundleID,
+		CreatedBy:   f.CreatedBy,
 		UTMCampaign: f.UTMCampaign}
 }
 

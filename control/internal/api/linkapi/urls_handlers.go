@@ -22,6 +22,7 @@ var urlResource = kit.Resource{
 	Read: kit.Needs(auth.Viewer, auth.LinksRead), Change: kit.Needs(auth.Editor, auth.LinksWrite),
 	Values: map[string][]any{
 		"linkSwitch":    kit.Enum(store.StatusActive, store.StatusInactive),
+		"urlEditStatus": kit.Enum(store.EditStatuses...),
 		"anyLinkStatus": kit.Enum(append(slices.Clone(store.LinkStatuses), links.StatusDeleted)...),
 		"health":        kit.Enum(store.Healths...),
 		"healthReason":  kit.Enum(linkhealth.Reasons...),

@@ -80,9 +80,8 @@ func routingTools() []*tool {
 // part is a rule or a variant.
 type part map[string]json.RawMessage
 
-// keep completes wanted parts with what the saved ones of the same id, or else of the same name, have. Their names in saved parts and in
-// arguments are the same.
-func keep(wanted, saved []part, fields ...string) {
+// keepFields completes wanted parts with fields of the saved ones of the same id, or else of the same name.
+func keepFields(wanted, saved []part, fields ...string) {
 	for _, w := range wanted {
 		by := "name"
 		if w["id"] != nil {
@@ -165,7 +164,7 @@ func setRules(t *task) (map[string]any, error) {
 	if err := t.readInto(t.e("listRoutingRules"), ofLink(id), &saved); err != nil {
 		return nil, err
 	}
-	keep(in.Rules, saved.Rules, "priority", "isActive")
+	keepFields(in.Rules, saved.Rules, "priority", "isActive")
 	item, out := map[string]any{"rules": in.Rules}, map[string]any{}
 	if len(in.Rules) > 0 {
 		item["isSmartRouting"] = true
@@ -208,7 +207,7 @@ func setExperiment(t *task) (map[string]any, error) {
 		if err := t.readInto(t.e("listVariants"), ofLink(id), &saved); err != nil {
 			return nil, err
 		}
-		keep(*in.Variants, saved.Variants, "weight", "isActive")
+		keepFields(*in.Variants, saved.Variants, "weight", "isActive")
 		if err := t.make(id, map[string]any{"variants": *in.Variants}, out); err != nil {
 			return nil, err
 		}

@@ -102,7 +102,8 @@ func (s *server) registerArchives() {
 		Method: upload.Method, Path: upload.Path, OperationID: upload.ID, Summary: upload.Summary, Tags: []string{upload.Tag},
 		Security: []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
 		Parameters: []*huma.Param{
-			{Name: "id", In: "path", Required: true, Description: "The id or the slug of the workspace.", Schema: &huma.Schema{Type: huma.TypeString}},
+			{Name: "id", In: "path", Required: true, Description: "The id or the slug of the workspace.",
+				Schema: &huma.Schema{Type: huma.TypeString}},
 			{Name: "dryRun", In: "query", Description: "Only tell what would happen.", Schema: boolean},
 			{Name: "skipConflicts", In: "query", Description: "Import everything else if something cannot be imported.", Schema: boolean}},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{

@@ -21,6 +21,7 @@ type Workspace struct {
 	Role        string   `json:"role" enum:"OWNER,ADMIN,EDITOR,VIEWER" doc:"The caller's role. Administrators of the system have the permissions of an OWNER everywhere."`
 	MemberCount int      `json:"memberCount"`
 	URLCount    int      `json:"urlCount"`
+	Previews    bool     `json:"previews" doc:"Whether visitors of /slug+ see where links of the workspace lead."`
 	TrashDays   int      `json:"trashDays" doc:"Days for which deleted links can be restored, the setting TRASH_DAYS. 0: every deletion is for good."`
 	CreatedAt   kit.Time `json:"createdAt"`
 	UpdatedAt   kit.Time `json:"updatedAt"`
@@ -29,6 +30,7 @@ type Workspace struct {
 func (s *server) workspaceOf(w workspaces.Row) Workspace {
 	out := Workspace{
 		ID: w.ID, Name: w.Name, Slug: w.Slug, IsPersonal: w.IsPersonal(), Role: w.Role.String(), MemberCount: w.Members, URLCount: w.Links,
+		Previews:  !w.HidesPreviews,
 		TrashDays: int(s.Store.TrashTime() / (24 * time.Hour)), CreatedAt: kit.Time(w.CreatedAt), UpdatedAt: kit.Time(w.UpdatedAt),
 	}
 	if w.OwnerEmail != "" {
@@ -138,12 +140,14 @@ type updateWorkspaceIn struct {
 	Body struct {
 		Name *string `json:"name,omitempty" doc:"1 to 100 characters."`
 		Slug *string `json:"slug,omitempty" doc:"3 to 40 lower-case letters, digits and hyphens; unique."`
+
+		Previews *bool `json:"previews,omitempty" doc:"Whether visitors of /slug+ see where links of the workspace lead; true unless it was changed."`
 	}
 }
 
 func (s *server) updateWorkspace(ctx context.Context, in *updateWorkspaceIn) (*kit.Body[Workspace], error) {
 	return kit.Respond(s.workspaceOf)(s.Workspaces.Update(ctx, kit.Principal(ctx),
-		workspaces.Input{Name: in.Body.Name, Slug: in.Body.Slug}))
+		workspaces.Input{Name: in.Body.Name, Slug: in.Body.Slug, Previews: in.Body.Previews}))
 }
 
 // deletion is the timeout of requests that may move or delete all links of a workspace: 3,500 to 10,000 a second were measured.

@@ -66,8 +66,9 @@ func (s *server) registerSettings() {
 		About("Accepts any JSON value. `sso_enforce` = `{\"enabled\": true}` turns password sign-in off while an identity provider is active. "+
 			"`require_2fa` = `{\"enabled\": true}` requires a second factor of everybody who signs in: a session of a user without one reaches "+
 			"only the set-up (403 with `error` = `Second Factor Required` otherwise), while API keys keep working. You need a second factor "+
-			"yourself to turn it on. Both settings need a session.").
-		Example(`{"value":{"enabled":true},"description":"Single sign-on only"}`), s.putSetting)
+			"yourself to turn it on. Both settings need a session. `base_slugs` = `{\"caseSensitive\": false, \"slugs\": \"extended\", "+
+			"\"minSlugLength\": 1}` sets the rules for slugs on the host of the service, as domains have them; 409 while slugs would meet.").
+		Example(`{"value":{"enabled":true},"description":"Single sign-on only"}`).Fails(http.StatusConflict), s.putSetting)
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{key}", "deleteSetting", "Delete a system setting").
 		About("Deletes the setting, so its default applies."), s.deleteSetting)
 }

@@ -5,6 +5,7 @@ package systemapi
 import (
 	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/clicks/report"
+	"github.com/shortline/shortline/control/internal/manage/alerts"
 	"github.com/shortline/shortline/control/internal/manage/privacy"
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
@@ -14,6 +15,7 @@ import (
 type Deps struct {
 	Settings *settings.Service
 	Webhooks *webhooks.Service
+	Alerts   *alerts.Service
 	Privacy  *privacy.Service
 	Reports  *report.Service // if nil, nobody asks how far reports reach
 }
@@ -40,6 +42,10 @@ func Register(k *kit.Kit, d Deps) {
 	if s.Webhooks != nil {
 		s.registerWebhooks()
 		s.documentWebhooks()
+	}
+	if s.Alerts != nil {
+		k.Resources(alertResource)
+		s.registerAlerts()
 	}
 	if s.Privacy != nil {
 		k.Resources(privacyResource)

@@ -25,6 +25,8 @@ var eventWords = map[string]string{
 	webhooks.LinkExhausted:        "A link has had all its clicks.",
 	webhooks.DestinationBroken:    "An address to which a link leads failed several checks in a row.",
 	webhooks.DestinationRecovered: "A link leads to no broken address any more.",
+	webhooks.AlertFired:           "An alert has fired.",
+	webhooks.AlertResolved:        "An alert was resolved.",
 	webhooks.ConversionCreated:    "A visitor of a link did something, such as a purchase.",
 	webhooks.ExperimentDecided:    "The experiment of a link is over.",
 	webhooks.DomainVerified:       "A domain came into service.",

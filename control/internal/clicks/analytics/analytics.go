@@ -11,6 +11,7 @@ package analytics
 import (
 	"context"
 	"encoding/binary"
+	"math"
 	"net/netip"
 	"time"
 
@@ -85,8 +86,11 @@ type Batch struct {
 	Marks  []Mark
 }
 
-// Identity names one click permanently. The epochs of edges begin at 1. Clicks of epoch 0 came from an archive: positions are missing
-// in their lanes, and nobody looks for these.
+// ArchiveEpoch is the epoch of clicks that came from an archive. Positions are missing in their lanes, and nobody looks for these. No
+// edge is started so often.
+const ArchiveEpoch = math.MaxUint32
+
+// Identity names one click permanently.
 type Identity struct {
 	click.Lane
 	Seq uint64

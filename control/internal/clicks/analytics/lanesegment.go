@@ -47,8 +47,8 @@ func (read Reader) LaneSegments(ctx context.Context, table string, from int64, n
 	}
 	return read(ctx, Statement{fmt.Sprintf(`SELECT edge, epoch, lane, intDiv(seq, %d) AS segment, uniqExact(seq), min(seq), max(seq),
 		argMin(toUnixTimestamp64Milli(ts), seq), argMax(toUnixTimestamp64Milli(ts), seq)
-		FROM %s WHERE epoch > 0 AND ts >= fromUnixTimestamp64Milli(?)%s GROUP BY edge, epoch, lane, segment`,
-		LaneSegmentSize, table, others), []any{from}}, func() error {
+		FROM %s WHERE epoch < %s AND ts >= fromUnixTimestamp64Milli(?)%s GROUP BY edge, epoch, lane, segment`,
+		LaneSegmentSize, table, archived, others), []any{from}}, func() error {
 		f(s)
 		return nil
 	}, &s.Edge, &s.Epoch, &s.Lane.Lane, &s.Number, &s.Clicks, &s.First, &s.Last, &s.FirstAt, &s.LastAt)

@@ -286,6 +286,9 @@ func ExportSQL(table string, scope Scope) Statement {
 	return s.done()
 }
 
+// archived is ArchiveEpoch in a statement.
+var archived = strconv.FormatUint(ArchiveEpoch, 10)
+
 // gapMargin is how far before the given time Gaps searches for the neighbours of a gap, in milliseconds.
 const gapMargin = 60 * 60 * 1000
 
@@ -304,7 +307,7 @@ func GapsSQL(clicks, losses string, since int64, limit int) Statement {
 	s.appendText(" max(ms) OVER (PARTITION BY " + lane + " ORDER BY first, last ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS before_ms,")
 	s.appendText(" count(*) OVER (PARTITION BY " + lane + " ORDER BY first, last ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS befores FROM (")
 	s.appendText("SELECT DISTINCT "+lane+", seq AS first, seq AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+clicks+
-		" WHERE epoch > 0 AND ts >= fromUnixTimestamp64Milli(?)", from)
+		" WHERE epoch < "+archived+" AND ts >= fromUnixTimestamp64Milli(?)", from)
 	s.appendText(" UNION ALL SELECT "+lane+", seq AS first, seq AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+losses+
 		" WHERE ts >= fromUnixTimestamp64Milli(?)", from)
 	s.appendText(" UNION ALL SELECT "+lane+", lost_from AS first, lost_to AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+losses+

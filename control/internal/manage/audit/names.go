@@ -19,6 +19,8 @@ var Actions = []string{
 	"CERTIFICATE_ISSUED", "CERTIFICATE_UPLOADED", "CERTIFICATE_DELETED",
 	"BUNDLE_CREATED", "BUNDLE_UPDATED", "BUNDLE_DELETED",
 	"WEBHOOK_CREATED", "WEBHOOK_UPDATED", "WEBHOOK_DELETED", "WEBHOOK_RESENT",
+	"ALERT_CHANNEL_CREATED", "ALERT_CHANNEL_UPDATED", "ALERT_CHANNEL_DELETED", "ALERT_RULE_CREATED", "ALERT_RULE_UPDATED",
+	"ALERT_RULE_DELETED",
 	"ROUTING_RULE_CREATED", "ROUTING_RULE_UPDATED", "ROUTING_RULE_DELETED",
 	"PASSKEY_ADDED", "PASSKEY_RENAMED", "PASSKEY_REMOVED", "PASSKEY_CLONED",
 	"SSO_LOGIN", "SSO_LOGIN_FAILED", "OIDC_PROVIDER_CREATED", "OIDC_PROVIDER_UPDATED", "OIDC_PROVIDER_DELETED", "OIDC_ACCOUNT_LINKED",
@@ -36,4 +38,5 @@ var EntityTypes = []string{
 	"url", "tag", "utm_template", "view", "segment", "annotation", "mail_report", "import", "domain", "user", "api_key", "bundle", "webhook", "variant", "routing_rule", "settings",
 	"oidc_provider", "oidc_account", "system_setting", "visitor", "passkey", "session",
 	"workspace", "member", "invitation", "abuse_report", "conversion_settings", "experiment",
+	"alert_channel", "alert_rule",
 }

@@ -65,15 +65,15 @@ type verdict struct {
 func (s *Service) ask(ctx context.Context, address string) verdict {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	v := s.follow(ctx, http.MethodHead, address)
+	v := s.followRedirects(ctx, http.MethodHead, address)
 	if v.result == works || v.result == moved || v.result == later || v.status == 0 {
 		return v
 	}
-	return s.follow(ctx, http.MethodGet, address)
+	return s.followRedirects(ctx, http.MethodGet, address)
 }
 
-// follow sends a request and follows redirects.
-func (s *Service) follow(ctx context.Context, method, address string) verdict {
+// followRedirects sends a request and follows redirects.
+func (s *Service) followRedirects(ctx context.Context, method, address string) verdict {
 	at, err := url.Parse(address)
 	if err != nil {
 		return verdict{result: unclear}

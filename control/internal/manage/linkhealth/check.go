@@ -53,7 +53,7 @@ func (s *Service) askDue(ctx context.Context) (more bool, err error) {
 		})
 	}
 	go func() { all.Wait(); close(answers) }()
-	err = s.keep(ctx, answers)
+	err = s.keepAnswers(ctx, answers)
 	for range answers { // lets the askers end after an error
 	}
 	if err == nil {
@@ -83,7 +83,7 @@ func (s *Service) askHost(ctx context.Context, list []store.Destination, answers
 // get a time of their own, so that a host with many destinations does not keep others waiting.
 func (s *Service) claim(ctx context.Context) (byHost map[string][]store.Destination, more bool, err error) {
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
-		now := s.now()
+		now := s.nowMillis()
 		list, hosts, err := tx.DestinationsDue(ctx, now, dueBatch)
 		if err != nil {
 			return err
@@ -125,8 +125,8 @@ func (s *Service) claim(ctx context.Context) (byHost map[string][]store.Destinat
 	return byHost, more, nil
 }
 
-// keep stores answers in batches. Failures of the network wait for the end: they do not count if nobody has answered.
-func (s *Service) keep(ctx context.Context, answers <-chan answer) error {
+// keepAnswers stores answers in batches. Failures of the network wait for the end: they do not count if nobody has answered.
+func (s *Service) keepAnswers(ctx context.Context, answers <-chan answer) error {
 	var ready, silent []answer
 	quiet, answered := map[string]bool{}, false
 	for a := range answers {
@@ -163,7 +163,7 @@ func (s *Service) saveAll(ctx context.Context, tx *store.Tx, list []answer) erro
 			return err
 		}
 		before := d
-		wait := apply(&d, a.verdict, now)
+		wait := applyVerdict(&d, a.verdict, now)
 		// The hour of the day differs between destinations, so that questions do not come in waves.
 		d.DueAt, d.Reserved = now.Add(wait-wait*time.Duration(d.Num%16)/160).UnixMilli(), false
 		if err := tx.SaveDestination(ctx, &d, before.Health != d.Health || before.Since == 0 && d.Since != 0); err != nil {
@@ -195,8 +195,8 @@ func (s *Service) count(list []answer) {
 	}
 }
 
-// apply changes a destination by a verdict and returns the time until the next question.
-func apply(d *store.Destination, v verdict, now time.Time) (wait time.Duration) {
+// applyVerdict changes a destination by a verdict and returns the time until the next question.
+func applyVerdict(d *store.Destination, v verdict, now time.Time) (wait time.Duration) {
 	if v.result == later { // says nothing about the destination
 		wait = v.pause
 		if wait == 0 {

@@ -44,7 +44,7 @@ func (s *Service) collect(ctx context.Context) (more bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if err := s.note(ctx, list); err != nil {
+		if err := s.noteTargets(ctx, list); err != nil {
 			return false, err
 		}
 	}
@@ -62,24 +62,24 @@ func (s *Service) walk(ctx context.Context, head uint64) (more bool, err error) 
 		return false, err
 	}
 	if at.FinishedAt != 0 || at.Version == "" {
-		at = store.Cursor{Name: walkCursor, Version: strconv.FormatUint(head, 10), StartedAt: s.now()}
+		at = store.Cursor{Name: walkCursor, Version: strconv.FormatUint(head, 10), StartedAt: s.nowMillis()}
 	}
 	list, err := s.store.TargetsAfter(ctx, at.After, pageSize)
 	if err != nil {
 		return false, fmt.Errorf("read destinations: %w", err)
 	}
-	if err := s.note(ctx, list); err != nil {
+	if err := s.noteTargets(ctx, list); err != nil {
 		return false, err
 	}
 	if more = len(list) == pageSize; more {
 		at.After = list[len(list)-1].Num
 	} else {
-		at.FinishedAt = s.now()
+		at.FinishedAt = s.nowMillis()
 	}
 	return true, s.store.Tx(ctx, func(tx *store.Tx) error {
 		if !more {
 			from, _ := strconv.ParseUint(at.Version, 10, 64) // written above
-			if err := s.save(ctx, tx, store.Cursor{Name: logCursor, After: from, FinishedAt: s.now()}); err != nil {
+			if err := s.save(ctx, tx, store.Cursor{Name: logCursor, After: from, FinishedAt: s.nowMillis()}); err != nil {
 				return err
 			}
 		}
@@ -89,7 +89,7 @@ func (s *Service) walk(ctx context.Context, head uint64) (more bool, err error) 
 
 // save moves a cursor. The lease of the job keeps other processes away, so the cursor's own lease ends at once.
 func (s *Service) save(ctx context.Context, tx *store.Tx, c store.Cursor) error {
-	now := s.now()
+	now := s.nowMillis()
 	if _, err := tx.ClaimCursor(ctx, c.Name, s.holder, now, now); err != nil {
 		return err
 	}
@@ -97,8 +97,8 @@ func (s *Service) save(ctx context.Context, tx *store.Tx, c store.Cursor) error 
 	return err
 }
 
-// note stores to which addresses links lead. Links whose addresses have changed get the health of the new ones.
-func (s *Service) note(ctx context.Context, links []store.LinkTargets) error {
+// noteTargets stores to which addresses links lead. Links whose addresses have changed get the health of the new ones.
+func (s *Service) noteTargets(ctx context.Context, links []store.LinkTargets) error {
 	if len(links) == 0 {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (s *Service) note(ctx context.Context, links []store.LinkTargets) error {
 		}
 	}
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
-		changed, err := tx.LeadTo(ctx, links, hosts, s.now()+firstAfter.Milliseconds())
+		changed, err := tx.LeadTo(ctx, links, hosts, s.nowMillis()+firstAfter.Milliseconds())
 		if err != nil || len(changed) == 0 {
 			return err
 		}

@@ -86,7 +86,8 @@ func New(cfg Config, st *store.Store) *Service {
 	s := &Service{cfg: cfg, store: st, client: cfg.Client, holder: store.NewID(), lease: st.Lease("destination_health"),
 		agent: "Mozilla/5.0 (compatible; ShortlineBot/1.0; destination check; +" + cfg.BaseURL + ")"}
 	if s.client == nil {
-		s.client = outbound.New(outbound.Policy{AllowPrivate: cfg.AllowPrivate, Ports: []uint16{80, 443}, Timeout: askTime, MaxBody: maxBody})
+		s.client = outbound.New(outbound.Policy{AllowPrivate: cfg.AllowPrivate, Ports: []uint16{80, 443}, Timeout: askTime,
+			MaxBody: maxBody})
 	}
 	checks := func(result string, n *atomic.Uint64) prometheus.Collector {
 		return metric.Total("shortline_destination_health_checks_total", "Destinations that were asked whether they work, by the result.", n.Load,
@@ -99,7 +100,8 @@ func New(cfg Config, st *store.Store) *Service {
 		checks("ok", &s.works), checks("redirected", &s.moved), checks("failed", &s.failed), checks("unclear", &s.unclear),
 		metric.Total("shortline_destination_health_requests_total", "Requests to destinations, redirects included.", s.requests.Load),
 		metric.Total("shortline_destination_health_outages_total",
-			"Batches of questions without any answer. They do not count, because the network of this process is probably down.", s.outages.Load),
+			"Batches of questions without any answer. They do not count, because the network of this process is probably down.",
+			s.outages.Load),
 		changes("broken", &s.broken), changes("recovered", &s.recovered),
 	}
 	s.Group = job.Group{{Name: "destination_health", Every: every, Do: s.Work, Logger: cfg.Logger}}
@@ -151,7 +153,7 @@ type work struct {
 func (w *work) any() bool { return w.Due || w.Unspread || w.links }
 
 func (s *Service) look(ctx context.Context) (w work, err error) {
-	if w.DestinationWork, err = s.store.DestinationWork(ctx, s.now()); err != nil {
+	if w.DestinationWork, err = s.store.DestinationWork(ctx, s.nowMillis()); err != nil {
 		return w, err
 	}
 	log, err := s.store.CursorNamed(ctx, logCursor)
@@ -163,7 +165,7 @@ func (s *Service) look(ctx context.Context) (w work, err error) {
 	return w, err
 }
 
-func (s *Service) now() int64 { return s.cfg.Now().UnixMilli() }
+func (s *Service) nowMillis() int64 { return s.cfg.Now().UnixMilli() }
 
 // forget deletes the health of all links, because it is not kept up to date.
 func (s *Service) forget(ctx context.Context) error {

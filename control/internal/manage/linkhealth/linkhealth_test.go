@@ -33,7 +33,8 @@ type world struct {
 func newWorld(t *testing.T, st *store.Store) *world {
 	t.Helper()
 	webhooktest.CheckAll(t, st)
-	w := &world{T: t, store: st, time: time.Now(), user: store.User{ID: store.NewID(), Email: "ann@example.com", Role: "USER", Active: true}}
+	w := &world{T: t, store: st, time: time.Now(), user: store.User{ID: store.NewID(), Email: "ann@example.com", Role: "USER",
+		Active: true}}
 	w.tx(func(tx *store.Tx) (err error) {
 		if w.user.Num, err = tx.InsertUser(t.Context(), w.user); err != nil {
 			return err
@@ -86,7 +87,8 @@ func (w *world) work(s *linkhealth.Service) {
 // link makes a link.
 func (w *world) link(slug, to string, change ...func(*store.Link)) *store.Link {
 	w.Helper()
-	u := &store.Link{ID: store.NewID(), UserID: w.user.ID, Workspace: w.user.Num, Slug: slug, OriginalURL: to, Active: true, CreatedAt: 1, UpdatedAt: 1}
+	u := &store.Link{ID: store.NewID(), UserID: w.user.ID, Workspace: w.user.Num, Slug: slug, OriginalURL: to, Active: true,
+		CreatedAt: 1, UpdatedAt: 1}
 	for _, f := range change {
 		f(u)
 	}

@@ -31,7 +31,7 @@ func (s *Service) spread(ctx context.Context) error {
 
 // tell stores the health of links, and tells webhooks which have a broken destination, or none any more.
 func (s *Service) tell(ctx context.Context, tx *store.Tx, links []uint64) error {
-	changed, err := tx.SpreadHealth(ctx, links, s.now())
+	changed, err := tx.SpreadHealth(ctx, links, s.nowMillis())
 	if err != nil {
 		return err
 	}

@@ -54,6 +54,8 @@ type Service struct {
 	host      string // of BaseURL
 	store     *store.Store
 	passwords *auth.Passwords
+	holder    string        // of leases of edits
+	edits     chan struct{} // an edit was started or is taken back
 }
 
 // New returns a Service for an open store. passwords hashes the passwords of links.
@@ -63,7 +65,7 @@ func New(cfg Config, s *store.Store, passwords *auth.Passwords) *Service {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	out := &Service{cfg: cfg, store: s, passwords: passwords}
+	out := &Service{cfg: cfg, store: s, passwords: passwords, holder: store.NewID(), edits: make(chan struct{}, 1)}
 	if base, err := url.Parse(cfg.BaseURL); err == nil {
 		out.host = base.Hostname()
 	}

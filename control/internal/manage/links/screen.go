@@ -10,8 +10,8 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Screen asks about destinations, as whether the operator's check service allows them. It returns the problem of each in their order, "" if it is
-// allowed. It can take seconds, so it must not be called in a transaction. nil allows every destination.
+// Screen asks about destinations, as whether the operator's check service allows them. It returns the problem of each in their order, ""
+// if it is allowed. It can take seconds, so it must not be called in a transaction. nil allows every destination.
 type Screen func(ctx context.Context, destinations []string) ([]string, error)
 
 // WithoutLoops returns a Screen that refuses destinations on a custom domain in service, whichever workspace it belongs to: two such

@@ -286,6 +286,8 @@ func (s *Service) jobs() job.Group {
 		{Name: "trash", Every: purgeEvery, Do: purge, Logger: s.cfg.Logger},
 		{Name: "link_events", Every: tellEvery, Do: job.UntilDone(s.tellDue), Logger: s.cfg.Logger},
 		{Name: "history", Every: sweepEvery, Do: job.UntilDone(history), Lease: s.store.Lease("history"), Logger: s.cfg.Logger},
+		{Name: "link_edits", Every: editPoll, Do: job.UntilDone(s.NextEdit), Wake: s.edits, Logger: s.cfg.Logger},
+		{Name: "old_link_edits", Every: sweepEvery, Do: s.sweepEdits, Logger: s.cfg.Logger},
 	}
 }
 

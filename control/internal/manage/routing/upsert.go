@@ -53,27 +53,28 @@ func (s *Service) planRules(drafts []RuleDraft, link string, saved []store.Rule,
 		if was != nil && sameConditions(was.Conditions, r.Conditions) {
 			r.Conditions = was.Conditions
 		}
-		settle(r, was, &r.ID, &r.URLID, &r.UpdatedAt, link, now)
+		completePart(r, was, &r.ID, &r.URLID, &r.UpdatedAt, link, now)
 	}
 	return list, err
 }
 
 func (s *Service) planVariants(drafts []VariantDraft, link string, saved []store.Variant, v *problem.Fields) []store.Variant {
 	drafts = slices.Clone(drafts)
-	pairUp(drafts, saved, func(d *VariantDraft) *string { return &d.ID }, variantID, func(d *VariantDraft, a *store.Variant, whole bool) bool {
+	alike := func(d *VariantDraft, a *store.Variant, whole bool) bool {
 		return text(d.Name) == a.Name && (!whole || text(d.TargetURL) == a.TargetURL)
-	})
+	}
+	pairUp(drafts, saved, func(d *VariantDraft) *string { return &d.ID }, variantID, alike)
 	list := s.draftVariants(drafts, saved, v)
 	now := store.Now()
 	for i := range list {
 		a := &list[i]
-		settle(a, find(saved, drafts[i].ID, variantID), &a.ID, &a.URLID, &a.UpdatedAt, link, now)
+		completePart(a, find(saved, drafts[i].ID, variantID), &a.ID, &a.URLID, &a.UpdatedAt, link, now)
 	}
 	return list
 }
 
-// settle gives a new part its id and its link, and a changed one the time of the change.
-func settle[T comparable](now, was *T, id, link *string, updated *int64, of string, at int64) {
+// completePart gives a new part its id and its link, and a changed one the time of the change.
+func completePart[T comparable](now, was *T, id, link *string, updated *int64, of string, at int64) {
 	switch {
 	case was == nil:
 		*id, *link = store.NewID(), of

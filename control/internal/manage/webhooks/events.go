@@ -32,6 +32,9 @@ const (
 	DestinationBroken    = "link.destination_broken"
 	DestinationRecovered = "link.destination_recovered"
 
+	AlertFired    = "alert.fired"
+	AlertResolved = "alert.resolved"
+
 	ConversionCreated = "conversion.created"
 	ExperimentDecided = "experiment.decided"
 
@@ -48,7 +51,8 @@ const tested = "webhook.test"
 // Names lists all events that webhooks can subscribe to.
 var Names = []string{URLCreated, URLUpdated, URLDeleted, URLRestored, URLClicked, RuleCreated, RuleUpdated, RuleDeleted, RuleMatched,
 	LinkStarted, LinkExpired, LinkExhausted, DestinationBroken, DestinationRecovered,
-	ConversionCreated, ExperimentDecided, DomainVerified, DomainLost, CertificateIssued, CertificateFailed, CertificateExpiring}
+	ConversionCreated, ExperimentDecided, DomainVerified, DomainLost, CertificateIssued, CertificateFailed, CertificateExpiring,
+	AlertFired, AlertResolved}
 
 // Event is a change of a link, of one of its rules, or of a domain.
 type Event struct {

@@ -159,7 +159,7 @@ func mayReceive(p auth.Principal, w *Webhook) error {
 // readScopes returns the scopes that permit an API key to read the data of an event. The key needs one of them.
 func readScopes(event string) auth.Scopes {
 	switch event {
-	case URLClicked, RuleMatched, ConversionCreated, ExperimentDecided:
+	case URLClicked, RuleMatched, ConversionCreated, ExperimentDecided, AlertFired, AlertResolved:
 		return auth.AnalyticsRead
 	case DomainVerified, DomainLost, CertificateIssued, CertificateFailed, CertificateExpiring:
 		return auth.LinksRead | auth.DomainsScope

@@ -98,6 +98,19 @@ type DestinationChanged struct {
 	Address
 }
 
+// AlertChanged is the payload of alert.fired and alert.resolved.
+type AlertChanged struct {
+	AlertID    string   `json:"alertId" doc:"The alert's id."`
+	RuleID     string   `json:"ruleId" doc:"The id of the alert rule."`
+	RuleName   string   `json:"ruleName" doc:"The name of the alert rule."`
+	Kind       string   `json:"kind" enum:"clicks,destination,expiry,exhaustion,domain,webhook" doc:"What the alert is about."`
+	Summary    string   `json:"summary" doc:"What has happened, as a sentence."`
+	URLIDs     []string `json:"urlIds" doc:"Ids of the links that are concerned, at most ten."`
+	URLCount   int64    `json:"urlCount" doc:"Number of links that are concerned."`
+	FiredAt    string   `json:"firedAt" format:"date-time" doc:"When the alert fired."`
+	ResolvedAt *string  `json:"resolvedAt" format:"date-time" doc:"When the alert was resolved; null: it is open."`
+}
+
 // RuleChanged is the payload of routing.rule_created, routing.rule_updated and routing.rule_deleted.
 type RuleChanged struct {
 	ID        string            `json:"id" doc:"The rule's id."`
@@ -206,6 +219,7 @@ var Payloads = map[string]any{
 	URLCreated: LinkCreated{}, URLUpdated: LinkUpdated{}, URLDeleted: LinkDeleted{}, URLRestored: LinkRestored{}, URLClicked: LinkClicked{},
 	LinkStarted: LinkTimed{}, LinkExpired: LinkTimed{}, LinkExhausted: LinkTimed{},
 	DestinationBroken: DestinationChanged{}, DestinationRecovered: DestinationChanged{},
+	AlertFired: AlertChanged{}, AlertResolved: AlertChanged{},
 	RuleCreated: RuleChanged{}, RuleUpdated: RuleChanged{}, RuleDeleted: RuleChanged{}, RuleMatched: MatchedRule{},
 	ConversionCreated: ConversionMade{}, ExperimentDecided: ExperimentOver{},
 	DomainVerified: DomainChanged{}, DomainLost: DomainChanged{}, CertificateIssued: CertificateChanged{},

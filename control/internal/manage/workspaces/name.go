@@ -32,6 +32,9 @@ func (in Input) apply(v *problem.Fields, w *store.Workspace) {
 			v.Add("name", "must not contain control characters")
 		}
 	}
+	if in.Previews != nil {
+		w.HidesPreviews = !*in.Previews
+	}
 	if in.Slug != nil {
 		w.Slug = *in.Slug
 		switch {

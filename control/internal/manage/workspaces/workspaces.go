@@ -75,7 +75,10 @@ func get(ctx context.Context, c store.Conn, p auth.Principal, num uint64) (Row, 
 }
 
 // Input names a workspace. In a change, a nil field stays as it is. In Create, a nil Slug is derived from the name.
-type Input struct{ Name, Slug *string }
+type Input struct {
+	Name, Slug *string
+	Previews   *bool
+}
 
 // Create makes a workspace for a team. The caller becomes its OWNER. The error is a Conflict if the slug is taken or the
 // caller owns too many workspaces.
@@ -132,7 +135,7 @@ func (s *Service) insert(ctx context.Context, p auth.Principal, w store.Workspac
 	return row, err
 }
 
-// Update changes name and slug of the workspace of the request. It requires the role ADMIN.
+// Update changes name, slug and previews of the workspace of the request. It requires the role ADMIN.
 func (s *Service) Update(ctx context.Context, p auth.Principal, in Input) (row Row, err error) {
 	var v problem.Fields
 	in.apply(&v, &store.Workspace{})
@@ -155,6 +158,11 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, in Input) (row R
 				return slugTaken()
 			}
 			return fmt.Errorf("update a workspace: %w", err)
+		}
+		if w.HidesPreviews != old.HidesPreviews {
+			if err := tx.TouchBase(ctx); err != nil {
+				return fmt.Errorf("tell edges of previews: %w", err)
+			}
 		}
 		row = old
 		row.Workspace = w
@@ -193,5 +201,5 @@ func slugTaken() error {
 }
 
 func logged(w store.Workspace) map[string]any {
-	return map[string]any{"name": w.Name, "slug": w.Slug, "isPersonal": w.IsPersonal()}
+	return map[string]any{"name": w.Name, "slug": w.Slug, "isPersonal": w.IsPersonal(), "previews": !w.HidesPreviews}
 }

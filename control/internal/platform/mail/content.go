@@ -135,11 +135,22 @@ type WebhookFails struct {
 	Link      string
 }
 
+// Alert tells of an alert that has fired or was resolved. Link is a page of the console.
+type Alert struct {
+	At        time.Time // when it fired
+	Workspace string    // name
+	Rule      string    // name
+	Summary   string    // a sentence
+	Links     int       // number of links that are concerned
+	Resolved  bool
+	Link      string
+}
+
 // kinds are the kinds of e-mails, as in metrics and logs.
 var kinds = []string{
 	"invitation", "password_reset", "new_device", "password_changed", "second_factor_locked", "passkey_cloned", "second_factor_changed",
 	"link_suspended", "link_released",
-	"certificate_ends", "webhooks_paused", "webhook_fails",
+	"certificate_ends", "webhooks_paused", "webhook_fails", "alert",
 	"report", "report_confirmation",
 }
 
@@ -155,6 +166,7 @@ func (LinkReleased) kind() string        { return "link_released" }
 func (CertificateEnds) kind() string     { return "certificate_ends" }
 func (WebhooksPaused) kind() string      { return "webhooks_paused" }
 func (WebhookFails) kind() string        { return "webhook_fails" }
+func (Alert) kind() string               { return "alert" }
 
 func (i Invitation) expires() time.Time    { return i.Expires }
 func (r PasswordReset) expires() time.Time { return r.Expires }
@@ -163,6 +175,7 @@ func (LinkEvent) expires() time.Time       { return time.Time{} }
 func (CertificateEnds) expires() time.Time { return time.Time{} }
 func (WebhooksPaused) expires() time.Time  { return time.Time{} }
 func (WebhookFails) expires() time.Time    { return time.Time{} }
+func (Alert) expires() time.Time           { return time.Time{} }
 
 // page is the content of both parts. All texts are clean (see plain and nameOf).
 type page struct {
@@ -318,6 +331,20 @@ func (w WebhookFails) page() page {
 		Foot: []string{"When the receiver works again, turn the webhook on, and send the failed deliveries again from its log. If you no longer " +
 			"need it, delete it."},
 	}
+}
+
+func (a Alert) page() page {
+	subject := "Alert: " + nameOf(a.Rule)
+	foot := "You get this e-mail because a channel of your workspace names your address. Members who manage the workspace can change that."
+	if a.Resolved {
+		subject = "Resolved: " + nameOf(a.Rule)
+	}
+	list := facts(fact{"Workspace", nameOf(a.Workspace)}, fact{"Since", stamp(a.At)})
+	if a.Links > 1 {
+		list = append(list, fact{"Links", fmt.Sprint(a.Links)})
+	}
+	return page{Subject: subject, Lead: []string{plain(a.Summary, maxReason)}, Facts: list, Link: a.Link, Button: "Open the console",
+		Foot: []string{foot}}
 }
 
 // notice is the page of a notice about a link. what is the fact that matters.

@@ -45,6 +45,7 @@ func contents(text string) map[string]mail.Content {
 			Unsubscribe: testLink},
 		"report_confirmation": mail.ReportConfirmation{Name: text, Workspace: text, Inviter: text, Link: testLink,
 			Expires: time.Now().Add(time.Hour)},
+		"alert": mail.Alert{At: testTime, Workspace: text, Rule: text, Summary: text, Links: 3, Link: testLink},
 		"certificate_ends": mail.CertificateEnds{Workspace: text, Hostname: text, Uploaded: true, Ends: testTime, Reason: text,
 			Link: testLink},
 	}
@@ -345,5 +346,5 @@ func TestMail_page_lists_every_kind(t *testing.T) {
 			}
 		}
 	}
-	testkit.Equal(t, n, 14, "counted kinds")
+	testkit.Equal(t, n, 15, "counted kinds")
 }

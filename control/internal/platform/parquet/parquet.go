@@ -76,11 +76,11 @@ type chunk struct{ at, plain, packed int64 }
 // NewWriter returns a Writer of a file with the columns. Nothing is complete before Close.
 func NewWriter(to io.Writer, columns []Column) *Writer {
 	w := &Writer{to: to, columns: columns, pages: make([][]byte, len(columns))}
-	w.write([]byte(magic))
+	w.put([]byte(magic))
 	return w
 }
 
-func (w *Writer) write(b []byte) {
+func (w *Writer) put(b []byte) {
 	if w.err != nil {
 		return
 	}
@@ -145,8 +145,8 @@ func (w *Writer) flush() {
 		})
 		head.stop()
 		c := chunk{w.at, int64(len(head.b) + len(page)), int64(len(head.b) + packed.Len())}
-		w.write(head.b)
-		w.write(packed.Bytes())
+		w.put(head.b)
+		w.put(packed.Bytes())
 		g.chunks = append(g.chunks, c)
 		w.pages[i] = page[:0]
 	}
@@ -158,9 +158,9 @@ func (w *Writer) Close() error {
 	w.flush()
 	var t thrift
 	t.integer(1, 1) // version of the format
-	t.list(2, thriftObject, len(w.columns)+1, func(int) {})
+	t.listField(2, thriftObject, len(w.columns)+1, func(int) {})
 	t.element(func(t *thrift) {
-		t.text(4, "rows")
+		t.textField(4, "rows")
 		t.integer(5, int64(len(w.columns)))
 	})
 	for i := range w.columns {
@@ -168,7 +168,7 @@ func (w *Writer) Close() error {
 		t.element(func(t *thrift) {
 			t.integer(1, c.physical())
 			t.integer(3, 0) // required
-			t.text(4, c.Name)
+			t.textField(4, c.Name)
 			switch c.Kind {
 			case Text:
 				t.integer(6, convertedUTF8)
@@ -182,11 +182,11 @@ func (w *Writer) Close() error {
 		rows += w.groups[i].rows
 	}
 	t.wide(3, rows)
-	t.list(4, thriftObject, len(w.groups), func(i int) { w.describe(&t, &w.groups[i]) })
-	t.text(6, "shortline")
+	t.listField(4, thriftObject, len(w.groups), func(i int) { w.describe(&t, &w.groups[i]) })
+	t.textField(6, "shortline")
 	t.stop()
 	t.b = binary.LittleEndian.AppendUint32(t.b, uint32(len(t.b)))
-	w.write(append(t.b, magic...))
+	w.put(append(t.b, magic...))
 	return w.err
 }
 
@@ -194,15 +194,15 @@ func (w *Writer) Close() error {
 func (w *Writer) describe(t *thrift, g *group) {
 	t.element(func(t *thrift) {
 		var plain int64
-		t.list(1, thriftObject, len(g.chunks), func(i int) {
+		t.listField(1, thriftObject, len(g.chunks), func(i int) {
 			c := &g.chunks[i]
 			plain += c.plain
 			t.element(func(t *thrift) {
 				t.wide(2, c.at)
 				t.object(3, func(t *thrift) {
 					t.integer(1, w.columns[i].physical())
-					t.list(2, thriftInteger, 1, func(int) { t.number(encodingPlain) })
-					t.list(3, thriftText, 1, func(int) { t.bytes(w.columns[i].Name) })
+					t.listField(2, thriftInteger, 1, func(int) { t.number(encodingPlain) })
+					t.listField(3, thriftText, 1, func(int) { t.bytes(w.columns[i].Name) })
 					t.integer(4, codecGzip)
 					t.wide(5, g.rows)
 					t.wide(6, c.plain)

@@ -39,13 +39,13 @@ func (t *thrift) wide(id int16, v int64) {
 	t.number(v)
 }
 
-func (t *thrift) text(id int16, s string) {
+func (t *thrift) textField(id int16, s string) {
 	t.field(id, thriftText)
 	t.bytes(s)
 }
 
-// list begins a list of n members, and calls member for each.
-func (t *thrift) list(id int16, kind byte, n int, member func(i int)) {
+// listField begins a list of n members, and calls member for each.
+func (t *thrift) listField(id int16, kind byte, n int, member func(i int)) {
 	t.field(id, thriftList)
 	if n < 15 {
 		t.b = append(t.b, byte(n)<<4|kind)

@@ -20,6 +20,7 @@ type applying struct {
 	remote *remote.Remote
 	done   int // links that were written
 	gone   int // links that were deleted
+	shared int // tags and domains that were written
 	failed []string
 	code   int // exit code of failed
 }
@@ -186,6 +187,12 @@ func runApply(ctx context.Context, a *app.App, files []string, o applyOptions) e
 		}
 	}
 	w := &applying{app: a, remote: r}
+	if err := w.writeShared(ctx, p); err != nil {
+		return err
+	}
+	if w.shared > 0 {
+		a.Say("Applied: %s tags and domains written", figure(w.shared))
+	}
 	if err := w.write(ctx, p); err != nil {
 		return err
 	}

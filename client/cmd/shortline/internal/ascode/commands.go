@@ -10,7 +10,7 @@ import (
 
 const about = `
 
-FILE is YAML with version: 1, owner: and links:. - is standard input. docs/users/links-as-code.md describes it.
+FILE is YAML with version: 1, owner:, tags:, domains: and links:. - is standard input. docs/users/links-as-code.md describes it.
 An owner marks its links with the tag managed-by:OWNER. Links of other owners are never changed.`
 
 // Commands returns plan, apply and export.
@@ -53,7 +53,7 @@ func runPlan(cmd *cobra.Command, a *app.App, files []string, prune, detailed boo
 	if err := p.problem(); err != nil {
 		return err
 	}
-	if changes := p.count(create) + p.count(change); detailed && (changes > 0 || prune && len(p.extra) > 0) {
+	if changes := p.count(create) + p.count(change) + len(p.shared); detailed && (changes > 0 || prune && len(p.extra) > 0) {
 		return &app.Exit{Code: app.CodeChanges, Err: errChanges, Said: true}
 	}
 	return nil
@@ -89,5 +89,6 @@ func exportCommand(a *app.App) *cobra.Command {
 	cmd.Flags().StringArrayVarP(&o.tags, "tag", "t", nil, "only links with this tag; repeat it for several")
 	cmd.Flags().StringVarP(&o.domain, "domain", "d", "", "only links on this domain")
 	cmd.Flags().StringVar(&o.search, "search", "", "only links with this text in title, destination or slug")
+	cmd.Flags().BoolVar(&o.shared, "shared", false, "also the tags and domains of the workspace")
 	return cmd
 }

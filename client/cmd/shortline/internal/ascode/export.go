@@ -20,6 +20,7 @@ import (
 type exportOptions struct {
 	owner, domain, search string
 	tags                  []string
+	shared                bool
 }
 
 // schema is the comment by which editors find the JSON Schema.
@@ -45,6 +46,13 @@ func runExport(ctx context.Context, a *app.App, o exportOptions) error {
 	file := ordered{{"version", 1}}
 	if o.owner != "" {
 		file = append(file, member{"owner", o.owner})
+	}
+	if o.shared {
+		lists, err := writtenShared(ctx, r)
+		if err != nil {
+			return err
+		}
+		file = append(file, lists...)
 	}
 	out, secret := []any{}, 0
 	for i := range list {

@@ -13,8 +13,9 @@ import (
 
 // source is what files say.
 type source struct {
-	owner string // "": none
-	links []*entry
+	owner  string // "": none
+	links  []*entry
+	shared []*shared
 }
 
 // entry is a link of a file.
@@ -29,7 +30,7 @@ type entry struct {
 // ownerForm are the names of owners. With the prefix, a name is a tag of at most 40 characters.
 var ownerForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,28}$`)
 
-var fileKeys = []string{"version", "owner", "links", "$schema"}
+var fileKeys = []string{"version", "owner", "tags", "domains", "links", "$schema"}
 
 // readSources reads files. All have the same owner, and no link is in them twice.
 func readSources(a *app.App, names []string) (*source, error) {
@@ -52,6 +53,13 @@ func readSources(a *app.App, names []string) (*source, error) {
 			return nil, fileError(fmt.Errorf("%s belongs to %q, but %s to %q; apply them one by one", names[0], all.owner, name, s.owner))
 		}
 		all.links = append(all.links, s.links...)
+		all.shared = append(all.shared, s.shared...)
+		for _, one := range s.shared {
+			if before, twice := first[one.key()]; twice {
+				problems = append(problems, fmt.Errorf("%s: the %s is in %s, too", one.at, one.key(), before))
+			}
+			first[one.key()] = one.at
+		}
 		for _, one := range s.links {
 			for _, key := range one.keys() {
 				if before, twice := first[key]; twice {
@@ -62,7 +70,7 @@ func readSources(a *app.App, names []string) (*source, error) {
 			}
 		}
 	}
-	return all, fileError(errors.Join(problems...))
+	return all, fileError(errors.Join(append(problems, onlyDefault(all.shared))...))
 }
 
 // fileError gives an error of a file the exit code 1, because 2 can mean that there are changes.
@@ -100,6 +108,17 @@ func readSource(name string, text []byte, secrets *secrets) (*source, error) {
 		case "owner":
 			if out.owner = r.scalar(n, "owner"); !ownerForm.MatchString(out.owner) {
 				r.reject(n, "owner must be 1 to 29 lower-case letters, digits, - or _, such as marketing")
+			}
+		case "tags", "domains":
+			for i := range sections {
+				if sections[i].key != key {
+					continue
+				}
+				for _, one := range r.elements(n, key) {
+					if s := r.shared(one, &sections[i]); s != nil {
+						out.shared = append(out.shared, s)
+					}
+				}
 			}
 		case "links":
 			for _, one := range r.elements(n, "links") {

@@ -50,6 +50,8 @@ type plan struct {
 	steps []step
 	// Extra are links of the owner that no file has.
 	extra []step
+	// Shared are changes of tags and domains.
+	shared []sharedStep
 }
 
 // owned is a link of the owner, as the list has it.
@@ -63,12 +65,22 @@ type owned struct {
 // makePlan compares files with the server.
 func makePlan(ctx context.Context, a *app.App, r *remote.Remote, s *source) (*plan, error) {
 	p := &plan{owner: s.owner}
-	items := make([]map[string]any, len(s.links))
-	for i, one := range s.links {
-		var err error
-		if items[i], err = one.labelled(s.owner); err != nil {
+	if err := p.findShared(ctx, r, s.shared); err != nil {
+		return nil, err
+	}
+	var items []map[string]any
+	var compared []*entry
+	for _, one := range s.links {
+		item, err := one.labelled(s.owner)
+		if err != nil {
 			return nil, err
 		}
+		if p.newDomain(text1(item["domain"])) {
+			p.steps = append(p.steps, step{Action: create, Link: one.name, ExternalID: text1(item["externalId"]),
+				To: text1(item["originalUrl"]), item: item})
+			continue
+		}
+		items, compared = append(items, item), append(compared, one)
 	}
 	results, err := dryRun(ctx, r, items, func(n int) {
 		a.Progress("comparing %s of %s links …", output.Number(int64(n)), output.Number(int64(len(items))))
@@ -77,11 +89,10 @@ func makePlan(ctx context.Context, a *app.App, r *remote.Remote, s *source) (*pl
 	if err != nil {
 		return nil, err
 	}
-	p.steps = make([]step, len(results))
 	kept := map[string]bool{}
 	for i := range results {
-		p.steps[i] = stepOf(s, s.links[i], items[i], &results[i])
-		kept[p.steps[i].id] = true
+		next := stepOf(s, compared[i], items[i], &results[i])
+		p.steps, kept[next.id] = append(p.steps, next), true
 	}
 	if err := p.findDrift(ctx, r); err != nil {
 		return nil, err

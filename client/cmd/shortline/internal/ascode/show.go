@@ -24,12 +24,14 @@ type report struct {
 	// NotInFile counts links of the owner that no file has; they are deleted only with --prune.
 	NotInFile int    `json:"notInFile"`
 	Steps     []step `json:"steps"`
+	// Shared are changes of tags and domains.
+	Shared []sharedStep `json:"shared,omitempty"`
 }
 
 func (p *plan) report(prune bool) report {
 	out := report{
 		Owner: p.owner, Create: p.count(create), Update: p.count(change), Unchanged: p.count(unchanged), Refused: p.count(refused),
-		Drifted: p.drifted(), NotInFile: len(p.extra), Steps: []step{},
+		Drifted: p.drifted(), NotInFile: len(p.extra), Steps: []step{}, Shared: p.shared,
 	}
 	for i := range p.steps {
 		if p.steps[i].Action != unchanged {
@@ -55,10 +57,13 @@ func showPlan(a *app.App, p *plan, prune bool) error {
 	if err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
-	rows := make([]output.Row, len(r.Steps))
+	var rows []output.Row
+	for i := range r.Shared {
+		rows = append(rows, output.Row{"action": r.Shared[i].Action, "link": r.Shared[i].Kind + " " + r.Shared[i].Name})
+	}
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		rows[i] = output.Row{"action": s.Action, "link": s.Link, "drift": s.Drift, "problem": s.Problem}
+		rows = append(rows, output.Row{"action": s.Action, "link": s.Link, "drift": s.Drift, "problem": s.Problem})
 	}
 	colours := a.Printer().Colours
 	return a.Print(output.View{Raw: raw, Rows: rows, Columns: columns, Draw: func(page *output.Page) { draw(page, &r, colours) }})
@@ -72,6 +77,7 @@ func draw(page *output.Page, r *report, colours bool) {
 		}
 		page.Line("%s", text)
 	}
+	drawShared(r.Shared, line)
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		switch s.Action {
@@ -89,8 +95,11 @@ func draw(page *output.Page, r *report, colours bool) {
 			line(output.Red, "! %s: %s", s.Link, s.Problem)
 		}
 	}
-	if len(r.Steps) > 0 {
+	if len(r.Steps)+len(r.Shared) > 0 {
 		page.Line("")
+	}
+	if n := len(r.Shared); n > 0 {
+		page.Line("Tags and domains to create or update: %s.", figure(n))
 	}
 	if r.Create+r.Update+r.Delete+r.Refused == 0 {
 		page.Line("No changes. The links are as in the file.")
@@ -107,6 +116,22 @@ func draw(page *output.Page, r *report, colours bool) {
 	}
 	if r.NotInFile > r.Delete {
 		page.Line("Links of this owner that are not in the file: %s; --prune deletes them.", figure(r.NotInFile))
+	}
+}
+
+func drawShared(list []sharedStep, line func(style output.Style, format string, args ...any)) {
+	for i := range list {
+		s := &list[i]
+		if s.Action == create {
+			line(output.Green, "+ %s %s", s.Kind, s.Name)
+			continue
+		}
+		line(output.Yellow, "~ %s %s", s.Kind, s.Name)
+		for _, f := range s.of.fields {
+			if c, has := s.Changes[f.api]; has {
+				line(output.Plain, "    %s: %s → %s", f.key, shown(c.Old), shown(c.New))
+			}
+		}
 	}
 }
 

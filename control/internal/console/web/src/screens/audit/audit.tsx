@@ -30,6 +30,8 @@ const types = [
   'domain',
   'api_key',
   'webhook',
+  'alert_channel',
+  'alert_rule',
   'variant',
   'experiment',
   'routing_rule',

@@ -4,6 +4,9 @@ import type { Domain } from './state';
 
 const domain = {
   isDefault: false,
+  caseSensitive: true,
+  slugs: 'basic',
+  minSlugLength: 3,
   rootUrl: 'https://acme.com/',
   notFoundUrl: null,
   expiredUrl: null,
@@ -19,6 +22,11 @@ test('an unchanged form sends nothing', () => {
 
 test('only what was changed is sent, and an empty text removes a value', () => {
   const now = { ...fieldsOf(domain), rootUrl: ' ', hsts: 0, brandName: ' Acme ', android: '[]' };
+  expect(changesOf(domain, { ...fieldsOf(domain), caseSensitive: false, slugs: 'extended', minSlugLength: 1 })).toEqual({
+    caseSensitive: false,
+    slugs: 'extended',
+    minSlugLength: 1,
+  });
   expect(changesOf(domain, now)).toEqual({ rootUrl: null, hsts: 0, brandName: 'Acme', appLinks: { android: [] } });
   expect(changesOf(domain, { ...fieldsOf(domain), apple: '' })).toEqual({ appLinks: { apple: null } });
 });

@@ -4,6 +4,9 @@ import { jsonProblem } from '../../text/json';
 
 export interface Fields {
   isDefault: boolean;
+  caseSensitive: boolean;
+  slugs: Domain['slugs'];
+  minSlugLength: number;
   rootUrl: string;
   notFoundUrl: string;
   expiredUrl: string;
@@ -19,6 +22,9 @@ const json = (value: unknown): string =>
 
 export const fieldsOf = (d: Domain): Fields => ({
   isDefault: d.isDefault,
+  caseSensitive: d.caseSensitive,
+  slugs: d.slugs,
+  minSlugLength: d.minSlugLength,
   rootUrl: d.rootUrl ?? '',
   notFoundUrl: d.notFoundUrl ?? '',
   expiredUrl: d.expiredUrl ?? '',
@@ -48,11 +54,17 @@ export function changesOf(d: Domain, now: Fields) {
   const before = fieldsOf(d);
   const body: Partial<Record<(typeof texts)[number], string | null>> & {
     isDefault?: boolean;
+    caseSensitive?: boolean;
+    slugs?: Domain['slugs'];
+    minSlugLength?: number;
     hsts?: number;
     appLinks?: { apple?: unknown; android?: unknown };
   } = {};
   for (const name of texts) if (now[name].trim() !== before[name]) body[name] = now[name].trim() || null;
   if (now.isDefault !== before.isDefault) body.isDefault = now.isDefault;
+  if (now.caseSensitive !== before.caseSensitive) body.caseSensitive = now.caseSensitive;
+  if (now.slugs !== before.slugs) body.slugs = now.slugs;
+  if (now.minSlugLength !== before.minSlugLength) body.minSlugLength = now.minSlugLength;
   if (now.hsts !== before.hsts) body.hsts = now.hsts;
   for (const name of ['apple', 'android'] as const) {
     if (now[name] === before[name]) continue;

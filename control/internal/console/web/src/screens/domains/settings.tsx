@@ -15,6 +15,9 @@ const ages = ['0', '300', '86400', '2592000', '31536000', '63072000'] as const;
 
 const shown = [
   'isDefault',
+  'caseSensitive',
+  'slugs',
+  'minSlugLength',
   'rootUrl',
   'notFoundUrl',
   'expiredUrl',
@@ -44,6 +47,41 @@ function Line({ fields, set, saving, name, address = true }: PartProps & { name:
       autocomplete="off"
       {...(address ? { type: 'url' } : {})}
     />
+  );
+}
+
+function Slugs({ fields, set, saving }: PartProps) {
+  return (
+    <Section title={t('domain.slugs')}>
+      <Tick
+        label={t('domain.anyCase')}
+        hint={t('domain.anyCaseHint')}
+        name="caseSensitive"
+        checked={!fields.caseSensitive}
+        onValue={(any) => set({ caseSensitive: !any })}
+      />
+      {saving.problem('caseSensitive') && (
+        <p class="problem" role="alert">
+          {saving.problem('caseSensitive')}
+        </p>
+      )}
+      <Select
+        label={t('domain.slugForm')}
+        name="slugs"
+        value={fields.slugs}
+        options={(['basic', 'extended'] as const).map((form) => [form, t(`domain.slugForm.${form}`)] as const)}
+        onValue={(value) => set({ slugs: value })}
+        problem={saving.problem('slugs')}
+      />
+      <Select
+        label={t('domain.minSlugLength')}
+        name="minSlugLength"
+        value={String(fields.minSlugLength)}
+        options={['1', '2', '3'].map((n) => [n, n] as const)}
+        onValue={(value) => set({ minSlugLength: Number(value) })}
+        problem={saving.problem('minSlugLength')}
+      />
+    </Section>
   );
 }
 
@@ -132,6 +170,7 @@ export function Settings({ domain: d, onSaved }: { domain: Domain; onSaved: (d: 
           onValue={(isDefault) => part.set({ isDefault })}
         />
       </Section>
+      <Slugs {...part} />
       <Section title={t('domain.visitors')} hint={t('domain.visitorsHint')}>
         <Line {...part} name="rootUrl" />
         <Line {...part} name="notFoundUrl" />

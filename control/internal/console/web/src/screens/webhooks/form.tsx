@@ -36,6 +36,8 @@ export const events = [
   'domain.certificate.issued',
   'domain.certificate.failed',
   'domain.certificate.expiring',
+  'alert.fired',
+  'alert.resolved',
 ] as const;
 
 interface Fields {
@@ -164,7 +166,7 @@ function changesOf(was: Fields, now: Fields) {
 const shown = ['name', 'url', 'events', 'scope', 'headers', 'secret'];
 
 /** Shows a secret that cannot be read again. */
-function Once({ secret, onClose }: { secret: string; onClose: () => void }) {
+export function Once({ secret, onClose }: { secret: string; onClose: () => void }) {
   return (
     <Dialog title={t('hook.secretOnce')} onClose={onClose}>
       <form method="dialog">

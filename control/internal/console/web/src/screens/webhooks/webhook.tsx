@@ -14,6 +14,7 @@ import { complain, notify } from '../../ui/toast';
 import { Edit } from './form';
 import { healthOf, type Hook } from './health';
 import { Body, Log, outcome } from './log';
+import { EndOld, OldSecret, Rotate } from './rotate';
 import { HealthMark, Rate, streak } from './webhooks';
 import './webhooks.css';
 
@@ -145,6 +146,11 @@ function Actions({ hook: w, onChanged, onTest }: { hook: Hook; onChanged: () => 
       <Button icon="edit" onClick={() => search({ dialog: 'edit' })}>
         {t('action.edit')}
       </Button>
+      {w.hasSecret && (
+        <Button icon="key" onClick={() => search({ dialog: 'rotate' })}>
+          {t('hook.rotate')}
+        </Button>
+      )}
       <Button icon={w.isActive ? 'pause' : 'play'} onClick={() => void toggle().catch(complain)}>
         {w.isActive ? t('links.disable') : t('links.enable')}
       </Button>
@@ -207,11 +213,14 @@ export function WebhookScreen({ id }: { id: string }) {
         <Actions hook={w} onChanged={changed} onTest={test} />
       </Head>
       <Trouble hook={w} />
+      <OldSecret hook={w} />
       {answer && <Answer test={answer} />}
       <Facts hook={w} />
       <Signature />
       <Log hook={w} turn={turn} onSent={changed} />
       {dialog === 'edit' && <Edit hook={w} onSaved={changed} onClose={close} />}
+      {dialog === 'rotate' && <Rotate hook={w} onChanged={changed} onClose={close} />}
+      {dialog === 'oldsecret' && <EndOld hook={w} onChanged={changed} onClose={close} />}
       {dialog === 'delete' && <Delete hook={w} onClose={close} />}
     </>
   );

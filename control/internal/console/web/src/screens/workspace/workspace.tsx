@@ -5,7 +5,7 @@ import { may, nameOf, reloadWorkspaces, workspace, type Workspace } from '../../
 import { day, number, t } from '../../text';
 import { Button } from '../../ui/button';
 import { useDraft } from '../../ui/draft';
-import { Input } from '../../ui/field';
+import { Input, Tick } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { Head, Section } from '../../ui/page';
 import { Problem } from '../../ui/problem';
@@ -37,14 +37,18 @@ function Facts({ of: w }: { of: Workspace }) {
   );
 }
 
-const fieldsOf = ({ name, slug }: Workspace) => ({ name, slug });
+const fieldsOf = ({ name, slug, previews }: Workspace) => ({ name, slug, previews });
 
 function Names({ of: w, onSaved }: { of: Workspace; onSaved: () => void }) {
   const draft = useDraft(`workspace.${w.id}`, fieldsOf(w));
   const saving = useSaving(['name', 'slug']);
-  const { name, slug } = draft.value;
+  const { name, slug, previews } = draft.value;
   const save = async () => {
-    const body = { ...(name !== w.name && { name }), ...(slug !== w.slug && { slug: slug.trim() }) };
+    const body = {
+      ...(name !== w.name && { name }),
+      ...(slug !== w.slug && { slug: slug.trim() }),
+      ...(previews !== w.previews && { previews }),
+    };
     const saved = await api.put('/api/workspaces/{id}', { path: { id: w.id }, body });
     draft.saved(draft.value, fieldsOf(saved));
     notify(t('edit.saved'));
@@ -79,6 +83,12 @@ function Names({ of: w, onSaved }: { of: Workspace; onSaved: () => void }) {
         value={slug}
         onValue={(slug) => draft.patch({ slug })}
         problem={saving.problem('slug')}
+      />
+      <Tick
+        label={t('ws.previews')}
+        name="previews"
+        checked={previews}
+        onValue={(previews) => draft.patch({ previews })}
       />
       <footer>
         <Button kind="primary" type="submit" busy={saving.busy}>

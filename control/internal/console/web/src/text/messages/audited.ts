@@ -90,6 +90,22 @@ export const audited = {
     ja: 'API キー',
     ar: 'مفتاح API',
   },
+  'audit.type.alert_channel': {
+    en: 'Alert channel',
+    de: 'Alarmkanal',
+    fr: 'Canal d’alerte',
+    es: 'Canal de alertas',
+    ja: 'アラートの送信先',
+    ar: 'قناة تنبيه',
+  },
+  'audit.type.alert_rule': {
+    en: 'Alert rule',
+    de: 'Alarmregel',
+    fr: 'Règle d’alerte',
+    es: 'Regla de alerta',
+    ja: 'アラートのルール',
+    ar: 'قاعدة تنبيه',
+  },
   'audit.type.webhook': {
     en: 'Webhook',
     de: 'Webhook',

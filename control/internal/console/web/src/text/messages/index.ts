@@ -49,6 +49,7 @@ import { tryout } from './tryout';
 import { views } from './views';
 import { webhookhealth } from './webhookhealth';
 import { webhooks } from './webhooks';
+import { webhooksecret } from './webhooksecret';
 import { workspace } from './workspace';
 
 export const messages = {
@@ -98,6 +99,7 @@ export const messages = {
   ...experimentreasons,
   ...webhooks,
   ...webhookhealth,
+  ...webhooksecret,
   ...deliveries,
   ...trash,
 } as const;

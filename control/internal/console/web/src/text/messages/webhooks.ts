@@ -360,6 +360,22 @@ export const webhooks = {
     ja: 'リンク先が復旧した',
     ar: 'عادت وجهة إلى العمل',
   },
+  'hook.event.alert.fired': {
+    en: 'an alert has fired',
+    de: 'ein Alarm wurde ausgelöst',
+    fr: 'une alerte s’est déclenchée',
+    es: 'se activó una alerta',
+    ja: 'アラートが発生した',
+    ar: 'انطلق تنبيه',
+  },
+  'hook.event.alert.resolved': {
+    en: 'an alert is over',
+    de: 'ein Alarm ist vorbei',
+    fr: 'une alerte est terminée',
+    es: 'terminó una alerta',
+    ja: 'アラートが解消した',
+    ar: 'انتهى تنبيه',
+  },
   'hook.event.routing.rule_created': {
     en: 'a rule was created',
     de: 'eine Regel wurde angelegt',

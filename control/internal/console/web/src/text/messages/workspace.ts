@@ -144,6 +144,14 @@ export const workspace = {
     ja: 'API 用の ID',
     ar: 'المعرّف للواجهة البرمجية',
   },
+  'ws.previews': {
+    en: 'Previews: /slug+ shows where a link leads',
+    de: 'Vorschau: /slug+ zeigt, wohin ein Link führt',
+    fr: 'Aperçus : /slug+ montre où mène un lien',
+    es: 'Vistas previas: /slug+ muestra adónde lleva un enlace',
+    ja: 'プレビュー: /slug+ でリンクの移動先を表示',
+    ar: 'المعاينة: ‎/slug+‎ يعرض إلى أين يقود الرابط',
+  },
   'ws.slugChange': {
     en: 'For the API. Programs that use the old slug lose the workspace.',
     de: 'Für die API. Programme, die das alte Kürzel benutzen, finden den Arbeitsbereich nicht mehr.',

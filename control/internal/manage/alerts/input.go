@@ -1,0 +1,441 @@
+package alerts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+const (
+	maxName     = 100 // characters
+	maxChannels = 20  // of a rule
+	maxDays     = 90
+	// DefaultDays is how long before the end of a link a rule tells of it, if it does not say.
+	DefaultDays = 7
+)
+
+// ChannelInput is the input of CreateChannel and UpdateChannel. A nil field is not given. Quiet hours that are "" are removed.
+type ChannelInput struct {
+	Name, Kind, Target, QuietFrom, QuietTo, Zone *string
+	Active                                       *bool
+}
+
+// Channel is a channel with its address in clear.
+type Channel struct {
+	store.AlertChannel
+	Target string
+}
+
+// Host is the host of an address of a chat. The rest of the address is secret.
+func (c *Channel) Host() string {
+	u, err := url.Parse(c.Target)
+	if err != nil || c.Kind == Mail {
+		return ""
+	}
+	return u.Host
+}
+
+func (s *Service) opened(c store.AlertChannel) Channel {
+	target, err := s.box.Open(targetPlace(c.ID), c.Target)
+	if err != nil { // by a key that is gone; the channel says so when it sends
+		target = ""
+	}
+	return Channel{c, target}
+}
+
+// checkTarget validates the address of a channel. It may ask a name server, so it must not run in a transaction.
+func (s *Service) checkTarget(ctx context.Context, in *ChannelInput, kind string, workspace uint64, v *problem.Fields) {
+	if in.Target == nil {
+		return
+	}
+	target := strings.TrimSpace(*in.Target)
+	if kind == Mail {
+		if member, err := s.store.HasMemberAddress(ctx, workspace, store.EmailKey(target)); err != nil || !member {
+			v.Add("target", "must be the e-mail address of a member of the workspace")
+		}
+	} else if err := s.client.CheckURL(ctx, target); err != nil {
+		v.Add("target", "%s", err)
+	}
+}
+
+// applyTo validates the other given fields and writes all to c.
+func (in *ChannelInput) applyTo(c *Channel, v *problem.Fields) {
+	if in.Name != nil {
+		c.Name = checkName(*in.Name, v)
+	}
+	if in.Target != nil {
+		c.Target = strings.TrimSpace(*in.Target)
+	}
+	for _, q := range []struct {
+		field string
+		text  *string
+		to    *int64
+	}{{"quietFrom", in.QuietFrom, &c.QuietFrom}, {"quietTo", in.QuietTo, &c.QuietTo}} {
+		if q.text == nil {
+			continue
+		}
+		*q.to = 0
+		if *q.text != "" {
+			at, err := time.Parse("15:04", *q.text)
+			if err != nil || len(*q.text) != 5 {
+				v.Add(q.field, "must be a time such as 22:00")
+			}
+			*q.to = int64(at.Hour()*60+at.Minute()) + 1
+		}
+	}
+	if (c.QuietFrom == 0) != (c.QuietTo == 0) {
+		v.Add("quietTo", "must be given together with quietFrom")
+	}
+	if in.Zone != nil {
+		c.Zone = *in.Zone
+		if _, err := time.LoadLocation(c.Zone); err != nil || c.Zone == "" || c.Zone == "Local" {
+			v.Add("timeZone", "must be an IANA time zone such as Europe/Berlin")
+		}
+	}
+	if in.Active != nil {
+		c.Active = *in.Active
+	}
+}
+
+func checkName(name string, v *problem.Fields) string {
+	name = strings.TrimSpace(name)
+	if n := utf8.RuneCountInString(name); n < 1 || n > maxName || !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
+		v.Add("name", "must be 1 to %d characters long, without NUL", maxName)
+	}
+	return name
+}
+
+// ListChannels reads a page of the workspace's channels, the newest first, and counts all.
+func (s *Service) ListChannels(ctx context.Context, p auth.Principal, offset, limit int) ([]Channel, int, error) {
+	list, total, err := s.store.AlertChannels(ctx, p.Scope(), limit, offset)
+	out := make([]Channel, len(list))
+	for i, c := range list {
+		out[i] = s.opened(c)
+	}
+	return out, total, problem.Doing("list alert channels", err)
+}
+
+// CreateChannel adds a channel to the workspace.
+func (s *Service) CreateChannel(ctx context.Context, p auth.Principal, in ChannelInput) (Channel, error) {
+	now := store.Now()
+	c := Channel{AlertChannel: store.AlertChannel{ID: store.NewID(), Workspace: p.Workspace.Num, Zone: "UTC", Active: true, CreatedAt: now,
+		UpdatedAt: now}}
+	var v problem.Fields
+	for _, f := range []struct {
+		name  string
+		value *string
+	}{{"name", in.Name}, {"kind", in.Kind}, {"target", in.Target}} {
+		if f.value == nil {
+			v.Add(f.name, "is required")
+		}
+	}
+	if in.Kind != nil {
+		if c.Kind = *in.Kind; !slices.Contains(Kinds, c.Kind) {
+			v.Add("kind", "must be one of %s", strings.Join(Kinds, ", "))
+		}
+	}
+	s.checkTarget(ctx, &in, c.Kind, c.Workspace, &v)
+	in.applyTo(&c, &v)
+	if err := v.Err(); err != nil {
+		return c, err
+	}
+	c.AlertChannel.Target = s.box.Seal(targetPlace(c.ID), c.Target)
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		if err := roomFor(ctx, tx, c.Workspace, "channels", tx.AlertChannels); err != nil {
+			return err
+		}
+		if err := tx.InsertAlertChannel(ctx, &c.AlertChannel); err != nil {
+			return err
+		}
+		return audit.Append(ctx, tx, channelEntry(p, "ALERT_CHANNEL_CREATED", &c, nil, channelFields(&c)))
+	})
+	return c, problem.Doing("create alert channel", err)
+}
+
+// roomFor locks a workspace and returns a Conflict if it has as many rows as it may have.
+func roomFor[T any](ctx context.Context, tx *store.Tx, workspace uint64, what string,
+	list func(context.Context, uint64, int, int) ([]T, int, error)) error {
+	if err := tx.LockWorkspace(ctx, workspace); err != nil {
+		return fmt.Errorf("lock workspace: %w", err)
+	}
+	_, n, err := list(ctx, workspace, 1, 0)
+	if err == nil && n >= maxRules {
+		return problem.New(problem.Conflict, "The workspace has %d alert %s, which is the limit. Delete one first.", n, what)
+	}
+	return err
+}
+
+func (s *Service) channel(p auth.Principal) func(store.AlertChannel, error) (store.AlertChannel, error) {
+	return auth.Visible("Alert channel", func(c *store.AlertChannel) bool { return p.Sees(c.Workspace) })
+}
+
+// UpdateChannel changes the given fields. The kind of a channel stays.
+func (s *Service) UpdateChannel(ctx context.Context, p auth.Principal, id string, in ChannelInput) (Channel, error) {
+	var after Channel
+	known, err := s.channel(p)(s.store.AlertChannelByID(ctx, id))
+	if err != nil {
+		return after, problem.Doing("update alert channel", err)
+	}
+	var checked problem.Fields
+	s.checkTarget(ctx, &in, known.Kind, known.Workspace, &checked)
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		row, err := s.channel(p)(tx.LockAlertChannel(ctx, id))
+		if err != nil {
+			return err
+		}
+		before := s.opened(row)
+		after = before
+		v := slices.Clone(checked)
+		in.applyTo(&after, &v)
+		if err := v.Err(); err != nil || after == before {
+			return err
+		}
+		after.UpdatedAt = store.Now()
+		if after.Target != before.Target {
+			after.AlertChannel.Target = s.box.Seal(targetPlace(id), after.Target)
+		}
+		if err := tx.UpdateAlertChannel(ctx, &after.AlertChannel); err != nil {
+			return err
+		}
+		return audit.Append(ctx, tx, channelEntry(p, "ALERT_CHANNEL_UPDATED", &after, channelFields(&before), channelFields(&after)))
+	})
+	return after, problem.Doing("update alert channel", err)
+}
+
+// DeleteChannel removes a channel. Rules that name it keep their other channels.
+func (s *Service) DeleteChannel(ctx context.Context, p auth.Principal, id string) error {
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		row, err := s.channel(p)(tx.LockAlertChannel(ctx, id))
+		if err != nil {
+			return err
+		}
+		if err := tx.DeleteAlertChannel(ctx, row.Num); err != nil {
+			return err
+		}
+		c := s.opened(row)
+		return audit.Append(ctx, tx, channelEntry(p, "ALERT_CHANNEL_DELETED", &c, channelFields(&c), nil))
+	})
+	return problem.Doing("delete alert channel", err)
+}
+
+func channelEntry(p auth.Principal, action string, c *Channel, before, after map[string]any) audit.Entry {
+	return audit.Entry{UserID: p.UserID, Action: action, EntityType: "alert_channel", EntityID: c.ID, Workspace: c.Workspace, Old: before,
+		New: after}
+}
+
+// channelFields is what the audit log has of a channel. The address of a chat is secret.
+func channelFields(c *Channel) map[string]any {
+	target := c.Host()
+	if c.Kind == Mail {
+		target = c.Target
+	}
+	return map[string]any{"name": c.Name, "kind": c.Kind, "target": target, "quietFrom": Clock(c.QuietFrom), "quietTo": Clock(c.QuietTo),
+		"timeZone": c.Zone, "isActive": c.Active}
+}
+
+// Clock returns a bound of quiet hours as 22:00, or "" if there is none.
+func Clock(minutes int64) string {
+	if minutes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%02d:%02d", (minutes-1)/60, (minutes-1)%60)
+}
+
+// RuleInput is the input of CreateRule and UpdateRule. A nil field is not given.
+type RuleInput struct {
+	Name, LinkID     *string // LinkID "": all links of the workspace
+	Causes, Channels *[]string
+	Days             *int64
+	Active           *bool
+}
+
+func applyRule(ctx context.Context, c store.Conn, in *RuleInput, r *store.AlertRule, v *problem.Fields) error {
+	if in.Name != nil {
+		r.Name = checkName(*in.Name, v)
+	}
+	if in.Causes != nil {
+		r.Causes = store.Distinct(*in.Causes)
+		if len(r.Causes) == 0 || slices.ContainsFunc(r.Causes, func(c string) bool { return !slices.Contains(Causes, c) }) {
+			v.Add("causes", "must be at least one of %s", strings.Join(Causes, ", "))
+		}
+	}
+	if in.Days != nil {
+		if r.Days = *in.Days; r.Days < 1 || r.Days > maxDays {
+			v.Add("days", "must be 1 to %d", maxDays)
+		}
+	}
+	if in.Active != nil {
+		r.Active = *in.Active
+	}
+	if in.LinkID != nil {
+		r.LinkID = *in.LinkID
+		if r.LinkID != "" {
+			u, err := c.LinkByID(ctx, r.LinkID)
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
+			if err != nil || u.Workspace != r.Workspace {
+				v.Add("urlId", "must be the id of a link of the workspace")
+			}
+		}
+	}
+	if in.Channels != nil {
+		r.Channels = store.Distinct(*in.Channels)
+		if len(r.Channels) > maxChannels {
+			v.Add("channelIds", "must be at most %d", maxChannels)
+			return nil
+		}
+		found, err := c.AlertChannelsByID(ctx, r.Workspace, r.Channels)
+		if err != nil {
+			return err
+		}
+		if len(found) != len(r.Channels) {
+			v.Add("channelIds", "must be ids of alert channels of the workspace")
+		}
+	}
+	return nil
+}
+
+// ListRules reads a page of the workspace's rules, the newest first, and counts all.
+func (s *Service) ListRules(ctx context.Context, p auth.Principal, offset, limit int) ([]store.AlertRule, int, error) {
+	list, total, err := s.store.AlertRules(ctx, p.Scope(), limit, offset)
+	return list, total, problem.Doing("list alert rules", err)
+}
+
+// CreateRule adds a rule to the workspace.
+func (s *Service) CreateRule(ctx context.Context, p auth.Principal, in RuleInput) (store.AlertRule, error) {
+	now := store.Now()
+	r := store.AlertRule{ID: store.NewID(), Workspace: p.Workspace.Num, Channels: []string{}, Days: DefaultDays, Active: true,
+		CreatedAt: now,
+		UpdatedAt: now}
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		var v problem.Fields
+		if in.Name == nil {
+			v.Add("name", "is required")
+		}
+		if in.Causes == nil {
+			v.Add("causes", "is required")
+		}
+		if err := applyRule(ctx, tx.Conn, &in, &r, &v); err != nil {
+			return err
+		}
+		if err := v.Err(); err != nil {
+			return err
+		}
+		if err := roomFor(ctx, tx, r.Workspace, "rules", tx.AlertRules); err != nil {
+			return err
+		}
+		if err := tx.InsertAlertRule(ctx, &r); err != nil {
+			return err
+		}
+		return audit.Append(ctx, tx, ruleEntry(p, "ALERT_RULE_CREATED", &r, nil, ruleFields(&r)))
+	})
+	return r, problem.Doing("create alert rule", err)
+}
+
+func visibleRule(p auth.Principal) func(store.AlertRule, error) (store.AlertRule, error) {
+	return auth.Visible("Alert rule", func(r *store.AlertRule) bool { return p.Sees(r.Workspace) })
+}
+
+// UpdateRule changes the given fields. Open alerts of a rule that is turned off are resolved without messages.
+func (s *Service) UpdateRule(ctx context.Context, p auth.Principal, id string, in RuleInput) (store.AlertRule, error) {
+	var after store.AlertRule
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		before, err := visibleRule(p)(tx.LockAlertRule(ctx, id))
+		if err != nil {
+			return err
+		}
+		after = before
+		var v problem.Fields
+		if err := applyRule(ctx, tx.Conn, &in, &after, &v); err != nil {
+			return err
+		}
+		if err := v.Err(); err != nil {
+			return err
+		}
+		after.UpdatedAt = store.Now()
+		if err := tx.UpdateAlertRule(ctx, &after); err != nil {
+			return err
+		}
+		if !after.Active {
+			open, err := tx.OpenAlerts(ctx, after.Num)
+			if err != nil {
+				return err
+			}
+			for _, a := range open {
+				if err := tx.ResolveAlert(ctx, a.Num, s.nowMillis()); err != nil {
+					return err
+				}
+			}
+		}
+		return audit.Append(ctx, tx, ruleEntry(p, "ALERT_RULE_UPDATED", &after, ruleFields(&before), ruleFields(&after)))
+	})
+	return after, problem.Doing("update alert rule", err)
+}
+
+// DeleteRule removes a rule with its alerts.
+func (s *Service) DeleteRule(ctx context.Context, p auth.Principal, id string) error {
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		r, err := visibleRule(p)(tx.LockAlertRule(ctx, id))
+		if err != nil {
+			return err
+		}
+		if err := tx.DeleteAlertRule(ctx, r.Num); err != nil {
+			return err
+		}
+		return audit.Append(ctx, tx, ruleEntry(p, "ALERT_RULE_DELETED", &r, ruleFields(&r), nil))
+	})
+	return problem.Doing("delete alert rule", err)
+}
+
+func ruleEntry(p auth.Principal, action string, r *store.AlertRule, before, after map[string]any) audit.Entry {
+	return audit.Entry{UserID: p.UserID, Action: action, EntityType: "alert_rule", EntityID: r.ID, Workspace: r.Workspace, Old: before,
+		New: after}
+}
+
+func ruleFields(r *store.AlertRule) map[string]any {
+	return map[string]any{"name": r.Name, "causes": r.Causes, "urlId": r.LinkID, "days": r.Days, "channelIds": r.Channels,
+		"isActive": r.Active}
+}
+
+// Query selects alerts.
+type Query struct {
+	Status, RuleID, Kind string // Status is open or resolved; "" selects all
+	Offset, Limit        int
+}
+
+// The states of alerts.
+const (
+	Open     = "open"
+	Resolved = "resolved"
+)
+
+// List reads a page of the workspace's alerts, the newest first, and counts all.
+func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]store.Alert, int, error) {
+	var v problem.Fields
+	if q.Status != "" && q.Status != Open && q.Status != Resolved {
+		v.Add("status", "must be open or resolved")
+	}
+	if q.Kind != "" && !slices.Contains(Causes, q.Kind) {
+		v.Add("kind", "must be one of %s", strings.Join(Causes, ", "))
+	}
+	if len(q.RuleID) > maxName || !utf8.ValidString(q.RuleID) || strings.ContainsRune(q.RuleID, 0) {
+		v.Add("ruleId", "must be at most %d bytes of text long", maxName)
+	}
+	if err := v.Err(); err != nil {
+		return nil, 0, err
+	}
+	list, total, err := s.store.Alerts(ctx, store.AlertFilter{Workspace: p.Scope(), Open: q.Status == Open, Resolved: q.Status == Resolved,
+		RuleID: q.RuleID, Kind: q.Kind, Offset: q.Offset, Limit: q.Limit})
+	return list, total, problem.Doing("list alerts", err)
+}

@@ -1,0 +1,82 @@
+package deploy_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/shortline/shortline/shared/testing/testkit"
+)
+
+// A release is built by goreleaser, and everything else by deploy/dev/program. Both must pass the same flags to the compiler and the
+// linker, or users would run programs that no test has seen.
+func TestRelease_flags_are_those_of_all_programs(t *testing.T) {
+	t.Parallel()
+	var release struct {
+		Builds []struct {
+			ID, Dir                   string
+			Env, Flags, Tags, Ldflags []string
+			Overrides                 []struct{ Ldflags []string }
+		}
+	}
+	testkit.Must(t, yaml.Unmarshal([]byte(read(t, "deploy/packages/goreleaser.yaml")), &release))
+	if len(release.Builds) != 4 {
+		t.Fatalf("%d builds", len(release.Builds))
+	}
+	// The stub takes the place of go, and prints how it was called.
+	stub := filepath.Join(t.TempDir(), "go")
+	testkit.Must(t, os.WriteFile(stub, []byte("#!/bin/sh\npwd\necho CGO_ENABLED=$CGO_ENABLED\nprintf '%s\\n' \"$@\"\n"), 0o755))
+	script := source(t, "deploy/dev/program")
+	root := filepath.Dir(filepath.Dir(filepath.Dir(script)))
+	for _, b := range release.Builds {
+		called := func(arch string) string {
+			cmd := exec.Command(script, b.ID, "/nowhere")
+			cmd.Env = append(os.Environ(), "GO="+stub, "VERSION=v1.2.3", "GOARCH="+arch)
+			text, err := cmd.CombinedOutput()
+			testkit.Must(t, err)
+			return string(text)
+		}
+		flags := slices.Clone(b.Flags)
+		if len(b.Tags) > 0 {
+			flags = append(flags, "-tags", strings.Join(b.Tags, ","))
+		}
+		call := func(ldflags []string) string {
+			all := append([]string{filepath.Join(root, b.Dir), b.Env[0], "build"}, flags...)
+			all = append(all, "-ldflags", strings.Join(ldflags, " "), "-o", "/nowhere", ".", "")
+			return strings.NewReplacer("{{ .Version }}", "1.2.3", "{{ .Env.ROOT }}", root).Replace(strings.Join(all, "\n"))
+		}
+		want := map[string]string{"amd64": call(b.Ldflags), "arm64": call(b.Ldflags)}
+		if len(b.Overrides) > 0 && b.Overrides[0].Ldflags != nil {
+			want["arm64"] = call(b.Overrides[0].Ldflags)
+		}
+		for arch, want := range want {
+			if got := called(arch); got != want {
+				t.Errorf("%s for %s: deploy/dev/program calls go with\n%s\na release with\n%s", b.ID, arch, got, want)
+			}
+		}
+	}
+}
+
+// The notes of a release are a section of the changelog. A version without one cannot be released.
+func TestRelease_notes_come_from_the_changelog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	testkit.Must(t, os.MkdirAll(filepath.Join(dir, "deploy/packages"), 0o755))
+	script := filepath.Join(dir, "deploy/packages/notes")
+	testkit.Must(t, os.WriteFile(script, []byte(read(t, "deploy/packages/notes")), 0o755))
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, "CHANGELOG.md"),
+		[]byte("# Changelog\n\n## Unreleased\n\n* new\n\n## 1.10.0\n\n* ten\n\n### Fixed\n\n* nine\n\n## 1.1.0\n\n* one\n"), 0o644))
+	for version, want := range map[string]string{
+		"v1.10.0": "\n* ten\n\n### Fixed\n\n* nine\n\n", "1.1.0": "\n* one\n", "v1.1": "", "v2.0.0": "",
+	} {
+		text, err := exec.Command(script, version).Output()
+		if (err != nil) != (want == "") || string(text) != want {
+			t.Errorf("%s: %q, %v, want %q", version, text, err, want)
+		}
+	}
+}
