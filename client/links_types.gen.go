@@ -3,6 +3,7 @@
 package client
 
 import (
+	"encoding/json"
 	"time"
 )
 
@@ -24,6 +25,118 @@ type PagePreview struct {
 	Image *string `json:"image,omitzero"`
 	// Why the page cannot be read.
 	Problem *string `json:"problem,omitzero"`
+}
+
+// PageParams are parameters of a request. A parameter with its zero value is left out.
+type PageParams struct {
+	// Number of the page, from 1.
+	Page int `query:"page"`
+	// Rows per page.
+	Limit int `query:"limit"`
+}
+
+type LinkEdit struct {
+	ID     string         `json:"id"`
+	Status LinkEditStatus `json:"status"`
+	// Who edits.
+	UserID string `json:"userId"`
+	// Selected links.
+	Total int `json:"total"`
+	// Links that were looked at, in the present direction.
+	Done    int `json:"done"`
+	Changed int `json:"changed"`
+	// Links with a problem, which stay as they are.
+	Failed int `json:"failed"`
+	// Links that were changed back.
+	Undone int `json:"undone"`
+	// Why the status is FAILED.
+	Failure    *string    `json:"failure"`
+	CreatedAt  time.Time  `json:"createdAt"`
+	FinishedAt *time.Time `json:"finishedAt"`
+}
+
+type EditLinks struct {
+	Change EditChange `json:"change"`
+	// Selects links of the workspace, at most 100,000. {} selects all.
+	Filter Optional[EditFilter] `json:"filter,omitzero"`
+	// 1 to 100,000 ids. Either these or filter.
+	URLIDs Optional[[]string] `json:"urlIds,omitzero"`
+}
+
+type EditChange struct {
+	// When the links stop working; null removes the expiry.
+	ExpiresAt Optional[time.Time] `json:"expiresAt,omitzero"`
+	// Names of tags to remove.
+	RemoveTags Optional[[]string] `json:"removeTags,omitzero"`
+	// Replaces a part of originalUrl, defaultUrl and expiredUrl. Rules and variants keep their destinations.
+	Replace Optional[EditReplace] `json:"replace,omitzero"`
+	// Names of tags to add.
+	Tags Optional[[]string] `json:"tags,omitzero"`
+	// Campaign fields to set; null clears one.
+	UTM Optional[EditUTM] `json:"utm,omitzero"`
+}
+
+type EditReplace struct {
+	// A part of destinations, as it stands in them; upper and lower case differ.
+	Find string `json:"find"`
+	// What replaces it, wherever it occurs.
+	With string `json:"with"`
+}
+
+type EditUTM struct {
+	UTMCampaign       Optional[string] `json:"utmCampaign,omitzero"`
+	UTMContent        Optional[string] `json:"utmContent,omitzero"`
+	UTMID             Optional[string] `json:"utmId,omitzero"`
+	UTMMedium         Optional[string] `json:"utmMedium,omitzero"`
+	UTMSource         Optional[string] `json:"utmSource,omitzero"`
+	UTMSourcePlatform Optional[string] `json:"utmSourcePlatform,omitzero"`
+	UTMTerm           Optional[string] `json:"utmTerm,omitzero"`
+}
+
+type EditFilter struct {
+	BundleID  Optional[string] `json:"bundleId,omitzero"`
+	CreatedBy Optional[string] `json:"createdBy,omitzero"`
+	Domain    Optional[string] `json:"domain,omitzero"`
+	Search    Optional[string] `json:"search,omitzero"`
+	// As in the list of links, without DELETED.
+	Status Optional[string] `json:"status,omitzero"`
+	// Names of tags, all of which a link has.
+	Tags        Optional[[]string] `json:"tags,omitzero"`
+	UTMCampaign Optional[string]   `json:"utmCampaign,omitzero"`
+}
+
+type LinkEditPreview struct {
+	// Selected links.
+	Total int `json:"total"`
+	// Links that the edit would change.
+	Changed int `json:"changed"`
+	// Links that are already so.
+	Unchanged int `json:"unchanged"`
+	// Links that would have a problem, and stay as they are.
+	Failed int `json:"failed"`
+	// The differences of the first 20 links that would change.
+	Samples []EditSample `json:"samples"`
+	// The first 20 problems.
+	Problems []EditProblem `json:"problems"`
+}
+
+type EditSample struct {
+	ID       string        `json:"id"`
+	ShortURL string        `json:"shortUrl"`
+	Changes  []EditedField `json:"changes"`
+}
+
+type EditedField struct {
+	Field string `json:"field"`
+	// The present value, as the link has it.
+	Before json.RawMessage `json:"before"`
+	After  json.RawMessage `json:"after"`
+}
+
+type EditProblem struct {
+	ID      string `json:"id"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
 }
 
 // ListLinksParams are parameters of a request. A parameter with its zero value is left out. Some are described at
@@ -319,127 +432,4 @@ type UpsertLinksParams struct {
 type UpsertLinks struct {
 	// 1 to 1,000 items; each is applied or refused on its own.
 	Items []UpsertLink `json:"items"`
-}
-
-// UpsertLink has fields that are described at [CreateLink].
-type UpsertLink struct {
-	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`
-	// Clicks that another service has counted; null removes them. Reports show them apart from clicks that were
-	// counted here.
-	ClickBaseline Optional[CountedBefore] `json:"clickBaseline,omitzero"`
-	// When another service made the link; only for a new link, a link that exists keeps its date. With it, expiresAt
-	// may have passed.
-	CreatedAt Optional[time.Time] `json:"createdAt,omitzero"`
-	// Names the link if externalId does not. The slug of a link cannot be changed.
-	CustomSlug Optional[string] `json:"customSlug,omitzero"`
-	DefaultURL Optional[string] `json:"defaultUrl,omitzero"`
-	// The domain of customSlug; if left out, the workspace's default domain. null or an empty string stands for the
-	// default domain of the service. The domain of a link cannot be changed.
-	Domain      Optional[string]    `json:"domain,omitzero"`
-	ExpiredURL  Optional[string]    `json:"expiredUrl,omitzero"`
-	ExpiresAt   Optional[time.Time] `json:"expiresAt,omitzero"`
-	ExternalID  Optional[string]    `json:"externalId,omitzero"`
-	ForwardPath Optional[bool]      `json:"forwardPath,omitzero"`
-	// The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is
-	// refused with 412.
-	IfMatch Optional[string] `json:"ifMatch,omitzero"`
-	// *: only create the link. If it exists, the item is refused with 409.
-	IfNoneMatch    Optional[string] `json:"ifNoneMatch,omitzero"`
-	IsABTesting    Optional[bool]   `json:"isABTesting,omitzero"`
-	IsSmartRouting Optional[bool]   `json:"isSmartRouting,omitzero"`
-	MaxClicks      Optional[int]    `json:"maxClicks,omitzero"`
-	Notes          Optional[string] `json:"notes,omitzero"`
-	OGDescription  Optional[string] `json:"ogDescription,omitzero"`
-	OGImage        Optional[string] `json:"ogImage,omitzero"`
-	OGTitle        Optional[string] `json:"ogTitle,omitzero"`
-	// Required for a new link.
-	OriginalURL Optional[string] `json:"originalUrl,omitzero"`
-	Password    Optional[string] `json:"password,omitzero"`
-	// The bcrypt hash of the password, with a cost of at most 12, instead of password.
-	PasswordHash Optional[string] `json:"passwordHash,omitzero"`
-	RedirectCode Optional[int]    `json:"redirectCode,omitzero"`
-	// All routing rules; null or an empty list stands for none. Left out, they stay. A rule without an id stands for
-	// the saved rule of the same name.
-	Rules             Optional[[]DraftRule] `json:"rules,omitzero"`
-	StartsAt          Optional[time.Time]   `json:"startsAt,omitzero"`
-	Status            Optional[LinkStatus]  `json:"status,omitzero"`
-	Stickiness        Optional[Stickiness]  `json:"stickiness,omitzero"`
-	Tags              Optional[[]string]    `json:"tags,omitzero"`
-	Title             Optional[string]      `json:"title,omitzero"`
-	TrackConversions  Optional[bool]        `json:"trackConversions,omitzero"`
-	TwitterCardType   Optional[TwitterCard] `json:"twitterCardType,omitzero"`
-	UTMCampaign       Optional[string]      `json:"utmCampaign,omitzero"`
-	UTMContent        Optional[string]      `json:"utmContent,omitzero"`
-	UTMID             Optional[string]      `json:"utmId,omitzero"`
-	UTMMedium         Optional[string]      `json:"utmMedium,omitzero"`
-	UTMSource         Optional[string]      `json:"utmSource,omitzero"`
-	UTMSourcePlatform Optional[string]      `json:"utmSourcePlatform,omitzero"`
-	UTMTerm           Optional[string]      `json:"utmTerm,omitzero"`
-	// All variants; null or an empty list stands for none. Left out, they stay. A variant without an id stands for the
-	// saved variant of the same name.
-	Variants Optional[[]DraftVariant] `json:"variants,omitzero"`
-}
-
-type CountedBefore struct {
-	// 0 or more.
-	Count int `json:"count"`
-	// When the other service was asked; at most an hour ahead.
-	Until time.Time `json:"until"`
-	// Name of the service; at most 60 characters.
-	Source string `json:"source"`
-}
-
-type DraftRule struct {
-	// 1 to 100 characters.
-	Name string `json:"name"`
-	// Same rules and stored form as originalUrl of a short URL.
-	TargetURL string `json:"targetUrl"`
-	// A group of conditions, as for a saved rule.
-	Conditions ConditionGroup `json:"conditions"`
-	// Id of a saved rule of the link, which this rule replaces. Left out for a new rule.
-	ID Optional[string] `json:"id,omitzero"`
-	// true if left out.
-	IsActive Optional[bool] `json:"isActive,omitzero"`
-	// 0 to 10,000; 0 if left out.
-	Priority Optional[int] `json:"priority,omitzero"`
-}
-
-// DraftVariant has fields that are described at [DraftRule].
-type DraftVariant struct {
-	Name      string `json:"name"`
-	TargetURL string `json:"targetUrl"`
-	// Id of a saved variant of the link, which this variant replaces. Left out for a new variant.
-	ID       Optional[string] `json:"id,omitzero"`
-	IsActive Optional[bool]   `json:"isActive,omitzero"`
-	// 0 to 100; 50 if left out.
-	Weight Optional[int] `json:"weight,omitzero"`
-}
-
-type UpsertedLinks struct {
-	// Whether nothing was written.
-	DryRun         bool           `json:"dryRun"`
-	CreatedCount   int            `json:"createdCount"`
-	UpdatedCount   int            `json:"updatedCount"`
-	UnchangedCount int            `json:"unchangedCount"`
-	RefusedCount   int            `json:"refusedCount"`
-	Items          []UpsertedLink `json:"items"`
-}
-
-type UpsertedLink struct {
-	Result UpsertedLinkResult `json:"result"`
-	// Null for a refused item that names no link, and for a link that a dry run would create.
-	ID *string `json:"id"`
-	// Null if there is no link, or if a dry run would generate its slug.
-	ShortURL   *string `json:"shortUrl"`
-	ExternalID *string `json:"externalId"`
-	// Version of the link, for ifMatch. In a dry run, the present one. Null if there is no link.
-	ETag *string `json:"etag"`
-	// Fields of a link that existed and that change, by name. Passwords are always ***.
-	Changes map[string]Change `json:"changes"`
-	// Rules of a link that existed which are added, changed or removed.
-	RoutingRules []PartChange `json:"routingRules"`
-	// Variants of a link that existed which are added, changed or removed.
-	Variants []PartChange `json:"variants"`
-	// Why the item is refused; otherwise null.
-	Error *ItemError `json:"error"`
 }

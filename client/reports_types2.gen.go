@@ -298,7 +298,7 @@ type TopLinkFigures struct {
 }
 
 // TrendsParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [ListAnnotationsParams].
+// [ReportParams].
 type TrendsParams struct {
 	// Ids of short URLs; repeat the parameter, at most 100 times.
 	URLIDs   []string `query:"urlIds,explode"`

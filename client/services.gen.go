@@ -4,8 +4,6 @@ package client
 
 // Services are the groups of methods of a [Client].
 type Services struct {
-	Annotations       *AnnotationService
-	Segments          *SegmentService
 	Archives          *ArchiveService
 	Links             *LinkService
 	Rules             *RuleService
@@ -43,8 +41,6 @@ type Services struct {
 
 func newServices(c *Client) Services {
 	return Services{
-		Annotations:       &AnnotationService{c},
-		Segments:          &SegmentService{c},
 		Archives:          &ArchiveService{c},
 		Links:             &LinkService{c},
 		Rules:             &RuleService{c},

@@ -232,10 +232,12 @@ func (s *session) collections() {
 // reporting names filters, notes an event, and makes a report by e-mail.
 func (s *session) reporting() {
 	t, ctx := s.t, s.ctx()
-	segment := got(s.Segments.Create(ctx, client.CreateSegment{Name: "Phones", Filters: client.SegmentFilters{Device: []string{"MOBILE"}}}))(t)
+	segment := got(s.Segments.Create(ctx, client.CreateSegment{Name: "Phones",
+		Filters: client.SegmentFilters{Device: []string{"MOBILE"}}}))(t)
 	got(s.Segments.Update(ctx, segment.ID, client.UpdateSegment{Name: client.Set("All phones")}))(t)
 	got(s.Segments.List(ctx, client.PageParams{}))(t)
-	report := got(s.MailReports.Create(ctx, client.CreateMailReport{Name: "Weekly", Every: client.MailReportEveryWeek, SegmentID: client.Set(segment.ID)}))(t)
+	report := got(s.MailReports.Create(ctx, client.CreateMailReport{Name: "Weekly", Every: client.MailReportEveryWeek,
+		SegmentID: client.Set(segment.ID)}))(t)
 	got(s.MailReports.Update(ctx, report.ID, client.UpdateMailReport{IsActive: client.Set(false)}))(t)
 	got(s.MailReports.List(ctx, client.PageParams{}))(t)
 	s.ok(s.MailReports.Delete(ctx, report.ID))

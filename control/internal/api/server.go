@@ -148,8 +148,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	k.OrderTags( // in the document
 		"Visitors", "Account", "Passkeys", "Single sign-on", "URLs", "Routing rules", "Variants", "Bundles", "Tags", "Imports",
 		"Views", "UTM templates", "Domains", "Images", "Analytics", "Segments", "Annotations", "Mail reports",
-		"Shared reports", "Conversions", "Experiments", "Conversion settings", "Webhooks", "Alerts", "Workspaces", "Archives", "Invitations", "API keys", "Pairing",
-		"Abuse", "Users", "Identity providers", "System settings", "Audit", "Edges",
+		"Shared reports", "Conversions", "Experiments", "Conversion settings", "Webhooks", "Alerts",
+		"Workspaces", "Archives", "Invitations", "API keys", "Pairing", "Abuse", "Users",
+		"Identity providers", "System settings", "Audit", "Edges",
 		"Privacy",
 	)
 	if !cfg.WithoutMCP {

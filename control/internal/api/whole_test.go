@@ -77,7 +77,8 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Domains, w.dns = domainsFor(w)
 	deps.Reports = report.New(w.store, clicks, nil).On("sho.rt")
 	deps.Segments, deps.Annotations = segments.New(w.store, deps.Reports), annotations.New(w.store)
-	deps.MailReports = mailreports.New(mailreports.Config{BaseURL: baseURL, Console: baseURL, EncryptionKeys: secret, Reports: deps.Reports}, w.store)
+	deps.MailReports = mailreports.New(mailreports.Config{BaseURL: baseURL, Console: baseURL, EncryptionKeys: secret,
+		Reports: deps.Reports}, w.store)
 	deps.Shared, err = sharedreports.New(sharedreports.Config{BaseURL: baseURL, EncryptionKeys: secret, Now: w.clock.now}, w.store,
 		deps.Reports, passwords)
 	w.ok(err)

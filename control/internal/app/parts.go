@@ -284,7 +284,8 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	use.Reports = report.New(st, clicks, nil).On(base.Hostname()).Caching(cache)
 	use.Segments, use.Annotations = segments.New(st, use.Reports), annotations.New(st)
 	use.MailReports = mailreports.New(mailreports.Config{BaseURL: p.cfg.BaseURL, Console: cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL),
-		EncryptionKeys: p.cfg.EncryptionKey.Keys(), MembersOnly: p.cfg.MailReports == "members", Mail: use.Mail, Reports: use.Reports}, st)
+		EncryptionKeys: p.cfg.EncryptionKey.Keys(), MembersOnly: p.cfg.MailReports == "members",
+		Mail: use.Mail, Reports: use.Reports}, st)
 	p.addService("mail reports", use.MailReports)
 	if err := p.sharedReports(&use); err != nil {
 		return nil, err

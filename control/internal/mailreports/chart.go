@@ -44,7 +44,7 @@ func Draw(bars []Bar) ([]byte, error) {
 		draw.Draw(img, r, image.NewUniform(c), image.Point{}, draw.Src)
 	}
 	height := func(n int64) int { return int(float64(n) / float64(most) * (base - chartTop)) }
-	text(img, chartLeft, 2, fmt.Sprint(most))
+	drawText(img, chartLeft, 2, fmt.Sprint(most))
 	for x := chartLeft; x < chartWidth; x += 12 { // the largest value
 		fill(image.Rect(x, chartTop-2, x+4, chartTop), lineColour)
 	}
@@ -57,7 +57,7 @@ func Draw(bars []Bar) ([]byte, error) {
 			y := base - height(b.Before)
 			fill(image.Rect(left+1, y-3, right-1, y+3), lineColour)
 		}
-		text(img, (left+right)/2-14*len(b.Label)/2, base+12, b.Label)
+		drawText(img, (left+right)/2-14*len(b.Label)/2, base+12, b.Label)
 	}
 	fill(image.Rect(chartLeft, base, chartWidth-chartLeft, base+2), lineColour)
 	var out bytes.Buffer
@@ -65,8 +65,8 @@ func Draw(bars []Bar) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// text draws ASCII text in twice the size of the font, whose letters are 7 by 13 points.
-func text(on *image.NRGBA, x, y int, s string) {
+// drawText draws ASCII text in twice the size of the font, whose letters are 7 by 13 points.
+func drawText(on *image.NRGBA, x, y int, s string) {
 	small := image.NewAlpha(image.Rect(0, 0, 7*len(s), 13))
 	d := font.Drawer{Dst: small, Src: image.Opaque, Face: basicfont.Face7x13, Dot: fixed.P(0, 11)}
 	d.DrawString(s)

@@ -51,7 +51,7 @@ var errLink = problem.New(problem.NotFound, "This link does not work any more.")
 
 // Confirm subscribes the recipient whom a token names.
 func (s *Service) Confirm(ctx context.Context, token string) error {
-	return s.follow(ctx, confirm, token, "MAIL_REPORT_CONFIRMED", func(r *store.MailRecipient) error {
+	return s.changeRecipient(ctx, confirm, token, "MAIL_REPORT_CONFIRMED", func(r *store.MailRecipient) error {
 		if r.State == store.RecipientConfirmed {
 			return nil
 		}
@@ -65,14 +65,14 @@ func (s *Service) Confirm(ctx context.Context, token string) error {
 
 // Unsubscribe ends a report for the recipient whom a token names.
 func (s *Service) Unsubscribe(ctx context.Context, token string) error {
-	return s.follow(ctx, unsubscribe, token, "MAIL_REPORT_UNSUBSCRIBED", func(r *store.MailRecipient) error {
+	return s.changeRecipient(ctx, unsubscribe, token, "MAIL_REPORT_UNSUBSCRIBED", func(r *store.MailRecipient) error {
 		r.State = store.RecipientUnsubscribed
 		return nil
 	})
 }
 
-// follow changes the recipient whom a token names. A token for a recipient who was removed does not work.
-func (s *Service) follow(ctx context.Context, to purpose, token, action string, change func(*store.MailRecipient) error) error {
+// changeRecipient changes the recipient whom a token names. A token for a recipient who was removed does not work.
+func (s *Service) changeRecipient(ctx context.Context, to purpose, token, action string, change func(*store.MailRecipient) error) error {
 	id, ok := s.recipient(to, token)
 	if !ok {
 		return errLink

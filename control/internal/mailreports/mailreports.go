@@ -83,7 +83,7 @@ type Input struct {
 	Recipients        []string // e-mail addresses
 }
 
-func (s *Service) apply(in Input, r *store.MailReport, v *problem.Fields) {
+func (s *Service) setReport(in Input, r *store.MailReport, v *problem.Fields) {
 	if in.Name != nil {
 		r.Name = v.Name("name", *in.Name, maxName)
 	}
@@ -154,7 +154,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (store
 	if in.Every == nil {
 		v.Add("every", "is required")
 	}
-	s.apply(in, &r, &v)
+	s.setReport(in, &r, &v)
 	if err := v.Err(); err != nil {
 		return store.MailReport{}, err
 	}
@@ -190,7 +190,7 @@ func (s *Service) schedule(r *store.MailReport) {
 	}
 }
 
-func visible(p auth.Principal) func(store.MailReport, error) (store.MailReport, error) {
+func visibleReport(p auth.Principal) func(store.MailReport, error) (store.MailReport, error) {
 	return auth.Visible("Report", func(r *store.MailReport) bool { return p.Sees(r.Workspace) })
 }
 
@@ -199,13 +199,13 @@ func visible(p auth.Principal) func(store.MailReport, error) (store.MailReport, 
 func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in Input) (store.MailReport, error) {
 	var after store.MailReport
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		before, err := visible(p)(tx.LockMailReport(ctx, id))
+		before, err := visibleReport(p)(tx.LockMailReport(ctx, id))
 		if err != nil {
 			return err
 		}
 		after = before
 		var v problem.Fields
-		s.apply(in, &after, &v)
+		s.setReport(in, &after, &v)
 		if err := v.Err(); err != nil {
 			return err
 		}
@@ -220,7 +220,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 				return err
 			}
 		}
-		after.UpdatedAt = max(store.Now(), before.UpdatedAt+1) // send compares it
+		after.UpdatedAt = max(store.Now(), before.UpdatedAt+1) // sendReport compares it
 		if err := tx.UpdateMailReport(ctx, &after); err != nil {
 			return err
 		}
@@ -247,7 +247,7 @@ func (s *Service) address(ctx context.Context, tx *store.Tx, p auth.Principal, r
 		delete(known, key)
 		if !old {
 			one = store.MailRecipient{ID: store.NewID(), Report: r.Num, Email: email, CreatedAt: s.cfg.Now().UnixMilli()}
-			if err := s.add(ctx, tx, p, r, &one); err != nil {
+			if err := s.addRecipient(ctx, tx, p, r, &one); err != nil {
 				return err
 			}
 		}
@@ -267,8 +267,8 @@ func (s *Service) address(ctx context.Context, tx *store.Tx, p auth.Principal, r
 	return nil
 }
 
-// add stores a new recipient. One that is no member is asked to confirm.
-func (s *Service) add(ctx context.Context, tx *store.Tx, p auth.Principal, r *store.MailReport, one *store.MailRecipient) error {
+// addRecipient stores a new recipient. One that is no member is asked to confirm.
+func (s *Service) addRecipient(ctx context.Context, tx *store.Tx, p auth.Principal, r *store.MailReport, one *store.MailRecipient) error {
 	member, err := s.member(ctx, tx, r.Workspace, one.Email)
 	if err != nil {
 		return err
@@ -322,7 +322,7 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, p auth.Principal, r *st
 // Delete removes a report.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		r, err := visible(p)(tx.LockMailReport(ctx, id))
+		r, err := visibleReport(p)(tx.LockMailReport(ctx, id))
 		if err != nil {
 			return err
 		}

@@ -227,7 +227,8 @@ func TestReports_recipients(t *testing.T) {
 		t.Errorf("picture %v in %s", picture.Bounds(), m.HTML)
 	}
 	if folder := os.Getenv("SHORTLINE_PICTURES"); folder != "" {
-		testkit.Must(t, os.WriteFile(filepath.Join(folder, "report.html"), []byte(strings.Replace(m.HTML, "cid:chart", "chart.png", 1)), 0o600))
+		page := []byte(strings.Replace(m.HTML, "cid:chart", "chart.png", 1))
+		testkit.Must(t, os.WriteFile(filepath.Join(folder, "report.html"), page, 0o600))
 		testkit.Must(t, os.WriteFile(filepath.Join(folder, "chart.png"), m.Inline["chart"], 0o600))
 		testkit.Must(t, os.WriteFile(filepath.Join(folder, "report.txt"), []byte(m.Text), 0o600))
 	}

@@ -27,12 +27,12 @@ func newest(every string, zone *time.Location, now time.Time) (p period, next ti
 		start = start.AddDate(0, 0, -(int(start.Weekday())+6)%7) // Monday
 	}
 	if now.Before(due(start)) {
-		start = add(every, start, -1)
+		start = shifted(every, start, -1)
 	}
-	return period{add(every, start, -1), start.AddDate(0, 0, -1)}, due(add(every, start, 1))
+	return period{shifted(every, start, -1), start.AddDate(0, 0, -1)}, due(shifted(every, start, 1))
 }
 
-func add(every string, day time.Time, n int) time.Time {
+func shifted(every string, day time.Time, n int) time.Time {
 	if every == store.MailWeekly {
 		return day.AddDate(0, 0, 7*n)
 	}

@@ -29,16 +29,16 @@ func (s *Service) sendDue(ctx context.Context) error {
 	}
 	var failed error
 	for i := range list {
-		if err := s.send(ctx, &list[i]); err != nil {
+		if err := s.sendReport(ctx, &list[i]); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("send report %s: %w", list[i].ID, err))
 		}
 	}
 	return failed
 }
 
-// send computes the figures of a report, and then queues its e-mails and records the period in one transaction. If the process is
+// sendReport computes the figures of a report, and then queues its e-mails and records the period in one transaction. If the process is
 // killed before the commit, nothing was sent; afterwards the queue has everything.
-func (s *Service) send(ctx context.Context, r *store.MailReport) error {
+func (s *Service) sendReport(ctx context.Context, r *store.MailReport) error {
 	now := s.cfg.Now()
 	zone, err := time.LoadLocation(r.Zone)
 	if err != nil {
@@ -180,8 +180,8 @@ func figures(o *report.Overview) []mail.Figure {
 		visitors = "about " + visitors
 	}
 	return []mail.Figure{
-		{Name: "Clicks", Value: number(o.TotalClicks), Change: change(o.TotalClicks, then.TotalClicks)},
-		{Name: "Visitors", Value: visitors, Change: change(o.UniqueVisitors, then.UniqueVisitors)},
+		{Name: "Clicks", Value: number(o.TotalClicks), Change: sinceBefore(o.TotalClicks, then.TotalClicks)},
+		{Name: "Visitors", Value: visitors, Change: sinceBefore(o.UniqueVisitors, then.UniqueVisitors)},
 		{Name: "Clicks a day", Value: strconv.FormatFloat(o.Overview.AverageClicksPerDay, 'f', -1, 64)},
 	}
 }
@@ -200,8 +200,8 @@ func rankings(o *report.Overview) []mail.Ranking {
 	return []mail.Ranking{links, sites, countries}
 }
 
-// change returns how a figure has changed in percent; "" if there was nothing before.
-func change(now, before int64) string {
+// sinceBefore returns how a figure has changed in percent; "" if there was nothing before.
+func sinceBefore(now, before int64) string {
 	if before == 0 {
 		return ""
 	}

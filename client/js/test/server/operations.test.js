@@ -320,7 +320,18 @@ test('clicks: visits, reports, conversions', async () => {
     async () => (await analytics.recentClicks(link.id, { includeBots: true })).total > 0,
   );
   await analytics.recentClicksAlias(link.id);
-  const { overview, topURLs, freshness, abTests, abTestsAlias, bots, botsAlias, groupsReport, conversionsReport, heatmap } = analytics;
+  const {
+    overview,
+    topURLs,
+    freshness,
+    abTests,
+    abTestsAlias,
+    bots,
+    botsAlias,
+    groupsReport,
+    conversionsReport,
+    heatmap,
+  } = analytics;
   const { linkReport, abTest, linkBots, linkHeatmap, routingReport } = analytics;
   const ofAll = [
     overview(),

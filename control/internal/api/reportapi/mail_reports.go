@@ -81,7 +81,8 @@ var mailReportResource = kit.Resource{
 	Tag: "Mail reports", About: "Reports that are sent by e-mail each week or month.",
 	// Recipients are addresses of people, and outsiders get figures.
 	Read: kit.Needs(auth.WorkspaceAdmin, auth.MembersScope), Change: kit.Needs(auth.WorkspaceAdmin, auth.MembersScope),
-	Values: map[string][]any{"mailReportInterval": kit.Enum(mailreports.Intervals...), "mailRecipientState": kit.Enum(mailreports.States...)},
+	Values: map[string][]any{"mailReportInterval": kit.Enum(mailreports.Intervals...),
+		"mailRecipientState": kit.Enum(mailreports.States...)},
 }
 
 func (s *server) registerMailReports() {

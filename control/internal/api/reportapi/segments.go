@@ -34,8 +34,8 @@ type SegmentFilters struct {
 	Bot       []string `json:"bot,omitempty" nullable:"false"`
 }
 
-// named returns the filters with values by name.
-func (f SegmentFilters) named() map[string][]string { return ClickFilters(f).filters().Named() }
+// valuesByName returns the filters with values by name.
+func (f SegmentFilters) valuesByName() map[string][]string { return ClickFilters(f).filters().Named() }
 
 // Segment is a named set of filters.
 type Segment struct {
@@ -68,7 +68,7 @@ type updateSegment struct {
 func segmentInput(name kit.Opt[string], filters kit.Opt[SegmentFilters]) segments.Input {
 	in := segments.Input{Name: kit.Given(name, "")}
 	if f := kit.Given(filters, SegmentFilters{}); f != nil {
-		in.Filters = f.named()
+		in.Filters = f.valuesByName()
 	}
 	return in
 }

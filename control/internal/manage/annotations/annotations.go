@@ -57,7 +57,7 @@ type Input struct {
 	Text *string
 }
 
-func (in *Input) apply(a *store.Annotation, v *problem.Fields) {
+func (in *Input) setNote(a *store.Annotation, v *problem.Fields) {
 	if in.Text != nil {
 		a.Text = v.Name("text", *in.Text, maxText)
 	}
@@ -160,7 +160,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, linkID string, i
 	if in.Text == nil {
 		v.Add("text", "is required")
 	}
-	in.apply(&a, &v)
+	in.setNote(&a, &v)
 	if err := v.Err(); err != nil {
 		return Annotation{}, err
 	}
@@ -188,8 +188,8 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, linkID string, i
 	return Annotation{Note, a, 1}, problem.Doing("create annotation", err)
 }
 
-// visible wraps a store call that returns a note. It returns the same error for a missing note and for one that the caller may not see.
-func visible(p auth.Principal) func(store.Annotation, error) (store.Annotation, error) {
+// visibleNote wraps a store call that returns a note. It returns the same error for a missing note and for one that the caller may not see.
+func visibleNote(p auth.Principal) func(store.Annotation, error) (store.Annotation, error) {
 	return auth.Visible("Annotation", func(a *store.Annotation) bool {
 		return p.Sees(a.Workspace) && (a.Link == 0 || a.LinkID != "")
 	})
@@ -199,13 +199,13 @@ func visible(p auth.Principal) func(store.Annotation, error) (store.Annotation, 
 func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in Input) (Annotation, error) {
 	var after store.Annotation
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		before, err := visible(p)(tx.LockAnnotation(ctx, id))
+		before, err := visibleNote(p)(tx.LockAnnotation(ctx, id))
 		if err != nil {
 			return err
 		}
 		after = before
 		var v problem.Fields
-		in.apply(&after, &v)
+		in.setNote(&after, &v)
 		if err := v.Err(); err != nil || after == before {
 			return err
 		}
@@ -222,7 +222,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 // Delete removes a note.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		a, err := visible(p)(tx.LockAnnotation(ctx, id))
+		a, err := visibleNote(p)(tx.LockAnnotation(ctx, id))
 		if err != nil {
 			return err
 		}

@@ -125,15 +125,15 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (store
 	return g, problem.Doing("create segment", err)
 }
 
-// visible wraps a store call that returns a segment. It returns the same error for a missing segment and for one that the caller
+// visibleSegment wraps a store call that returns a segment. It returns the same error for a missing segment and for one that the caller
 // may not see.
-func visible(p auth.Principal) func(store.Segment, error) (store.Segment, error) {
+func visibleSegment(p auth.Principal) func(store.Segment, error) (store.Segment, error) {
 	return auth.Visible("Segment", func(g *store.Segment) bool { return p.Sees(g.Workspace) })
 }
 
 // Update changes the fields that the input sets.
 func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in Input) (store.Segment, error) {
-	if _, err := visible(p)(s.store.SegmentByID(ctx, id)); err != nil {
+	if _, err := visibleSegment(p)(s.store.SegmentByID(ctx, id)); err != nil {
 		return store.Segment{}, err // before any problem of the input
 	}
 	given, err := s.checked(ctx, p, in)
@@ -142,7 +142,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 	}
 	var after store.Segment
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
-		before, err := visible(p)(tx.LockSegment(ctx, id))
+		before, err := visibleSegment(p)(tx.LockSegment(ctx, id))
 		if err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 // Delete removes a segment.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		g, err := visible(p)(tx.LockSegment(ctx, id))
+		g, err := visibleSegment(p)(tx.LockSegment(ctx, id))
 		if err != nil {
 			return err
 		}

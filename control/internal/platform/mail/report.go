@@ -90,8 +90,9 @@ func (c ReportConfirmation) page() page {
 	name, where, who := nameOf(c.Name), nameOf(c.Workspace), nameOf(c.Inviter)
 	return page{
 		Subject: fmt.Sprintf("Do you want the report %s?", name),
-		Lead:    []string{fmt.Sprintf("%s wants to send you the report %s of the workspace %s by e-mail, again and again.", who, name, where)},
-		Link:    c.Link, Button: "Confirm on a page",
+		Lead: []string{fmt.Sprintf(
+			"%s wants to send you the report %s of the workspace %s by e-mail, again and again.", who, name, where)},
+		Link: c.Link, Button: "Confirm on a page",
 		Foot: []string{
 			fmt.Sprintf("The link works until %s. Each report has a link that ends it.", stamp(c.Expires)),
 			"If you do not want the report, ignore this e-mail. Nothing is sent without your consent.",
