@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// ListAnnotationsParams are parameters of a request. A parameter with its zero value is left out.
+// ListAnnotationsParams are parameters of a request. A parameter with its zero value is left out. Some are described
+// at [ReportParams].
 type ListAnnotationsParams struct {
 	// The first day or instant, as in reports. Default: 30 days ago.
 	StartDate string `query:"startDate"`
@@ -14,8 +15,7 @@ type ListAnnotationsParams struct {
 	EndDate string `query:"endDate"`
 	// The range, as in reports.
 	TimeRange TimeRange `query:"timeRange"`
-	// IANA time zone of the days. Default: UTC.
-	Timezone string `query:"timezone"`
+	Timezone  string    `query:"timezone"`
 	// As in the report for whose chart they are: with minute or hour, instants stand for themselves.
 	Interval Interval `query:"interval"`
 	// Only those of this link, and the notes about the whole workspace.
@@ -24,7 +24,7 @@ type ListAnnotationsParams struct {
 
 type AnnotationList struct {
 	// Oldest first.
-	Data []Annotation `json:"data"`
+	Annotations []Annotation `json:"annotations"`
 	// Whether the range has more than 500 annotations; the oldest ones are left out.
 	IsTruncated bool `json:"isTruncated"`
 }
@@ -70,29 +70,4 @@ const (
 	AnnotationKindDestinationChanged AnnotationKind = "DESTINATION_CHANGED"
 	AnnotationKindRulesChanged       AnnotationKind = "RULES_CHANGED"
 	AnnotationKindExperimentDecided  AnnotationKind = "EXPERIMENT_DECIDED"
-)
-
-// Interval is one of the constants below. A later release of the server may know more.
-type Interval string
-
-const (
-	IntervalMinute Interval = "minute"
-	IntervalHour   Interval = "hour"
-	IntervalDay    Interval = "day"
-	IntervalWeek   Interval = "week"
-	IntervalMonth  Interval = "month"
-)
-
-// TimeRange is one of the constants below. A later release of the server may know more.
-type TimeRange string
-
-const (
-	TimeRangeCustom      TimeRange = "custom"
-	TimeRangeLast24Hours TimeRange = "last_24_hours"
-	TimeRangeLast30Days  TimeRange = "last_30_days"
-	TimeRangeLast365Days TimeRange = "last_365_days"
-	TimeRangeLast6Hours  TimeRange = "last_6_hours"
-	TimeRangeLast7Days   TimeRange = "last_7_days"
-	TimeRangeLast90Days  TimeRange = "last_90_days"
-	TimeRangeLastHour    TimeRange = "last_hour"
 )

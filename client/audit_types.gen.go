@@ -79,6 +79,7 @@ const (
 	EntityTypeView               EntityType = "view"
 	EntityTypeSegment            EntityType = "segment"
 	EntityTypeAnnotation         EntityType = "annotation"
+	EntityTypeMailReport         EntityType = "mail_report"
 	EntityTypeImport             EntityType = "import"
 	EntityTypeDomain             EntityType = "domain"
 	EntityTypeUser               EntityType = "user"
@@ -100,6 +101,7 @@ const (
 	EntityTypeAbuseReport        EntityType = "abuse_report"
 	EntityTypeConversionSettings EntityType = "conversion_settings"
 	EntityTypeExperiment         EntityType = "experiment"
+	EntityTypeSharedReport       EntityType = "shared_report"
 	EntityTypeAlertChannel       EntityType = "alert_channel"
 	EntityTypeAlertRule          EntityType = "alert_rule"
 )

@@ -7,6 +7,143 @@ import (
 	"time"
 )
 
+// UpsertLink has fields that are described at [CreateLink].
+type UpsertLink struct {
+	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`
+	// Clicks that another service has counted; null removes them. Reports show them apart from clicks that were
+	// counted here.
+	ClickBaseline Optional[CountedBefore] `json:"clickBaseline,omitzero"`
+	// When another service made the link; only for a new link, a link that exists keeps its date. With it, expiresAt
+	// may have passed.
+	CreatedAt Optional[time.Time] `json:"createdAt,omitzero"`
+	// Names the link if externalId does not. The slug of a link cannot be changed.
+	CustomSlug Optional[string] `json:"customSlug,omitzero"`
+	DefaultURL Optional[string] `json:"defaultUrl,omitzero"`
+	// The domain of customSlug; if left out, the workspace's default domain. null or an empty string stands for the
+	// default domain of the service. The domain of a link cannot be changed.
+	Domain      Optional[string]    `json:"domain,omitzero"`
+	ExpiredURL  Optional[string]    `json:"expiredUrl,omitzero"`
+	ExpiresAt   Optional[time.Time] `json:"expiresAt,omitzero"`
+	ExternalID  Optional[string]    `json:"externalId,omitzero"`
+	ForwardPath Optional[bool]      `json:"forwardPath,omitzero"`
+	// The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is
+	// refused with 412.
+	IfMatch Optional[string] `json:"ifMatch,omitzero"`
+	// *: only create the link. If it exists, the item is refused with 409.
+	IfNoneMatch    Optional[string] `json:"ifNoneMatch,omitzero"`
+	IsABTesting    Optional[bool]   `json:"isABTesting,omitzero"`
+	IsSmartRouting Optional[bool]   `json:"isSmartRouting,omitzero"`
+	MaxClicks      Optional[int]    `json:"maxClicks,omitzero"`
+	Notes          Optional[string] `json:"notes,omitzero"`
+	OGDescription  Optional[string] `json:"ogDescription,omitzero"`
+	OGImage        Optional[string] `json:"ogImage,omitzero"`
+	OGTitle        Optional[string] `json:"ogTitle,omitzero"`
+	// Required for a new link.
+	OriginalURL Optional[string] `json:"originalUrl,omitzero"`
+	Password    Optional[string] `json:"password,omitzero"`
+	// The bcrypt hash of the password, with a cost of at most 12, instead of password.
+	PasswordHash Optional[string] `json:"passwordHash,omitzero"`
+	RedirectCode Optional[int]    `json:"redirectCode,omitzero"`
+	// All routing rules; null or an empty list stands for none. Left out, they stay. A rule without an id stands for
+	// the saved rule of the same name.
+	Rules             Optional[[]DraftRule] `json:"rules,omitzero"`
+	StartsAt          Optional[time.Time]   `json:"startsAt,omitzero"`
+	Status            Optional[LinkStatus]  `json:"status,omitzero"`
+	Stickiness        Optional[Stickiness]  `json:"stickiness,omitzero"`
+	Tags              Optional[[]string]    `json:"tags,omitzero"`
+	Title             Optional[string]      `json:"title,omitzero"`
+	TrackConversions  Optional[bool]        `json:"trackConversions,omitzero"`
+	TwitterCardType   Optional[TwitterCard] `json:"twitterCardType,omitzero"`
+	UTMCampaign       Optional[string]      `json:"utmCampaign,omitzero"`
+	UTMContent        Optional[string]      `json:"utmContent,omitzero"`
+	UTMID             Optional[string]      `json:"utmId,omitzero"`
+	UTMMedium         Optional[string]      `json:"utmMedium,omitzero"`
+	UTMSource         Optional[string]      `json:"utmSource,omitzero"`
+	UTMSourcePlatform Optional[string]      `json:"utmSourcePlatform,omitzero"`
+	UTMTerm           Optional[string]      `json:"utmTerm,omitzero"`
+	// All variants; null or an empty list stands for none. Left out, they stay. A variant without an id stands for the
+	// saved variant of the same name.
+	Variants Optional[[]DraftVariant] `json:"variants,omitzero"`
+}
+
+type CountedBefore struct {
+	// 0 or more.
+	Count int `json:"count"`
+	// When the other service was asked; at most an hour ahead.
+	Until time.Time `json:"until"`
+	// Name of the service; at most 60 characters.
+	Source string `json:"source"`
+}
+
+type DraftRule struct {
+	// 1 to 100 characters.
+	Name string `json:"name"`
+	// Same rules and stored form as originalUrl of a short URL.
+	TargetURL string `json:"targetUrl"`
+	// A group of conditions, as for a saved rule.
+	Conditions ConditionGroup `json:"conditions"`
+	// Id of a saved rule of the link, which this rule replaces. Left out for a new rule.
+	ID Optional[string] `json:"id,omitzero"`
+	// true if left out.
+	IsActive Optional[bool] `json:"isActive,omitzero"`
+	// 0 to 10,000; 0 if left out.
+	Priority Optional[int] `json:"priority,omitzero"`
+}
+
+// DraftVariant has fields that are described at [DraftRule].
+type DraftVariant struct {
+	Name      string `json:"name"`
+	TargetURL string `json:"targetUrl"`
+	// Id of a saved variant of the link, which this variant replaces. Left out for a new variant.
+	ID       Optional[string] `json:"id,omitzero"`
+	IsActive Optional[bool]   `json:"isActive,omitzero"`
+	// 0 to 100; 50 if left out.
+	Weight Optional[int] `json:"weight,omitzero"`
+}
+
+type UpsertedLinks struct {
+	// Whether nothing was written.
+	DryRun         bool           `json:"dryRun"`
+	CreatedCount   int            `json:"createdCount"`
+	UpdatedCount   int            `json:"updatedCount"`
+	UnchangedCount int            `json:"unchangedCount"`
+	RefusedCount   int            `json:"refusedCount"`
+	Items          []UpsertedLink `json:"items"`
+}
+
+type UpsertedLink struct {
+	Result UpsertedLinkResult `json:"result"`
+	// Null for a refused item that names no link, and for a link that a dry run would create.
+	ID *string `json:"id"`
+	// Null if there is no link, or if a dry run would generate its slug.
+	ShortURL   *string `json:"shortUrl"`
+	ExternalID *string `json:"externalId"`
+	// Version of the link, for ifMatch. In a dry run, the present one. Null if there is no link.
+	ETag *string `json:"etag"`
+	// Fields of a link that existed and that change, by name. Passwords are always ***.
+	Changes map[string]Change `json:"changes"`
+	// Rules of a link that existed which are added, changed or removed.
+	RoutingRules []PartChange `json:"routingRules"`
+	// Variants of a link that existed which are added, changed or removed.
+	Variants []PartChange `json:"variants"`
+	// Why the item is refused; otherwise null.
+	Error *ItemError `json:"error"`
+}
+
+type Change struct {
+	// The value before.
+	Old json.RawMessage `json:"old"`
+	// The value after.
+	New json.RawMessage `json:"new"`
+}
+
+type PartChange struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Fields by name. All old values of a new part are null, and all new values of a removed one.
+	Changes map[string]Change `json:"changes"`
+}
+
 type ItemError struct {
 	// The HTTP status that a request with this item alone would get.
 	StatusCode int `json:"statusCode"`
@@ -265,6 +402,7 @@ type Destination struct {
 type ExportLinksParams struct {
 	Search      string     `query:"search"`
 	Status      LinkStatus `query:"status"`
+	Health      Health     `query:"health"`
 	Tag         []string   `query:"tag,explode"`
 	Domain      string     `query:"domain"`
 	BundleID    string     `query:"bundleId"`
@@ -305,140 +443,4 @@ type LinkStats struct {
 	ExhaustedURLs int `json:"exhaustedUrls"`
 	SuspendedURLs int `json:"suspendedUrls"`
 	TotalClicks   int `json:"totalClicks"`
-}
-
-type TransferLinks struct {
-	// 1 to 1,000 ids; all are moved or none.
-	URLIDs []string `json:"urlIds"`
-	// Id or slug of the workspace that is to own the links. The caller needs the role EDITOR there too.
-	WorkspaceID string `json:"workspaceId"`
-}
-
-type LinksTransferred struct {
-	TransferredCount int      `json:"transferredCount"`
-	TransferredIDs   []string `json:"transferredIds"`
-	WorkspaceID      string   `json:"workspaceId"`
-}
-
-// UTMSuggestionsParams are parameters of a request. A parameter with its zero value is left out.
-type UTMSuggestionsParams struct {
-	// The campaign field.
-	Field UTMField `query:"field"`
-	// Prefix of the values, case-insensitive; at most 100 characters.
-	Q string `query:"q"`
-}
-
-type UTMFieldValues struct {
-	Field       UTMField        `json:"field"`
-	Suggestions []UTMSuggestion `json:"suggestions"`
-}
-
-type UTMSuggestion struct {
-	Value string `json:"value"`
-	Count int    `json:"count"`
-}
-
-// DeleteLinkParams are parameters of a request. A parameter with its zero value is left out.
-type DeleteLinkParams struct {
-	// Delete the link for good, also from the trash.
-	Permanently Optional[bool] `query:"permanently"`
-}
-
-// UpdateLink has fields that are described at [CreateLink].
-type UpdateLink struct {
-	BundleIDs         Optional[[]string]    `json:"bundleIds,omitzero"`
-	DefaultURL        Optional[string]      `json:"defaultUrl,omitzero"`
-	ExpiredURL        Optional[string]      `json:"expiredUrl,omitzero"`
-	ExpiresAt         Optional[time.Time]   `json:"expiresAt,omitzero"`
-	ExternalID        Optional[string]      `json:"externalId,omitzero"`
-	ForwardPath       Optional[bool]        `json:"forwardPath,omitzero"`
-	IsABTesting       Optional[bool]        `json:"isABTesting,omitzero"`
-	IsSmartRouting    Optional[bool]        `json:"isSmartRouting,omitzero"`
-	MaxClicks         Optional[int]         `json:"maxClicks,omitzero"`
-	Notes             Optional[string]      `json:"notes,omitzero"`
-	OGDescription     Optional[string]      `json:"ogDescription,omitzero"`
-	OGImage           Optional[string]      `json:"ogImage,omitzero"`
-	OGTitle           Optional[string]      `json:"ogTitle,omitzero"`
-	OriginalURL       Optional[string]      `json:"originalUrl,omitzero"`
-	Password          Optional[string]      `json:"password,omitzero"`
-	RedirectCode      Optional[int]         `json:"redirectCode,omitzero"`
-	StartsAt          Optional[time.Time]   `json:"startsAt,omitzero"`
-	Status            Optional[LinkStatus]  `json:"status,omitzero"`
-	Stickiness        Optional[Stickiness]  `json:"stickiness,omitzero"`
-	Tags              Optional[[]string]    `json:"tags,omitzero"`
-	Title             Optional[string]      `json:"title,omitzero"`
-	TrackConversions  Optional[bool]        `json:"trackConversions,omitzero"`
-	TwitterCardType   Optional[TwitterCard] `json:"twitterCardType,omitzero"`
-	UTMCampaign       Optional[string]      `json:"utmCampaign,omitzero"`
-	UTMContent        Optional[string]      `json:"utmContent,omitzero"`
-	UTMID             Optional[string]      `json:"utmId,omitzero"`
-	UTMMedium         Optional[string]      `json:"utmMedium,omitzero"`
-	UTMSource         Optional[string]      `json:"utmSource,omitzero"`
-	UTMSourcePlatform Optional[string]      `json:"utmSourcePlatform,omitzero"`
-	UTMTerm           Optional[string]      `json:"utmTerm,omitzero"`
-}
-
-// DuplicateLink has fields that are described at [CreateLink].
-type DuplicateLink struct {
-	CustomSlug Optional[string] `json:"customSlug,omitzero"`
-	// Another domain of the workspace than that of the original; null for the host of the service.
-	Domain Optional[string] `json:"domain,omitzero"`
-	// Another title than that of the original; at most 255 characters.
-	Title Optional[string] `json:"title,omitzero"`
-}
-
-// ExplainLink has fields that are described at [ExplainNewLink].
-type ExplainLink struct {
-	Browser Optional[string] `json:"browser,omitzero"`
-	City    Optional[string] `json:"city,omitzero"`
-	Cookie  Optional[string] `json:"cookie,omitzero"`
-	Country Optional[string] `json:"country,omitzero"`
-	Device  Optional[Device] `json:"device,omitzero"`
-	// Unsaved changes of the link. The answer is as if they were saved; nothing is stored.
-	Draft     Optional[LinkDraft] `json:"draft,omitzero"`
-	IP        Optional[string]    `json:"ip,omitzero"`
-	Language  Optional[string]    `json:"language,omitzero"`
-	OS        Optional[string]    `json:"os,omitzero"`
-	Query     Optional[string]    `json:"query,omitzero"`
-	Referer   Optional[string]    `json:"referer,omitzero"`
-	Region    Optional[string]    `json:"region,omitzero"`
-	Returning Optional[bool]      `json:"returning,omitzero"`
-	Time      Optional[time.Time] `json:"time,omitzero"`
-	UserAgent Optional[string]    `json:"userAgent,omitzero"`
-}
-
-// LinkDraft has fields that are described at [NewLinkDraft].
-type LinkDraft struct {
-	BundleIDs         Optional[[]string]       `json:"bundleIds,omitzero"`
-	DefaultURL        Optional[string]         `json:"defaultUrl,omitzero"`
-	ExpiredURL        Optional[string]         `json:"expiredUrl,omitzero"`
-	ExpiresAt         Optional[time.Time]      `json:"expiresAt,omitzero"`
-	ExternalID        Optional[string]         `json:"externalId,omitzero"`
-	ForwardPath       Optional[bool]           `json:"forwardPath,omitzero"`
-	IsABTesting       Optional[bool]           `json:"isABTesting,omitzero"`
-	IsSmartRouting    Optional[bool]           `json:"isSmartRouting,omitzero"`
-	MaxClicks         Optional[int]            `json:"maxClicks,omitzero"`
-	Notes             Optional[string]         `json:"notes,omitzero"`
-	OGDescription     Optional[string]         `json:"ogDescription,omitzero"`
-	OGImage           Optional[string]         `json:"ogImage,omitzero"`
-	OGTitle           Optional[string]         `json:"ogTitle,omitzero"`
-	OriginalURL       Optional[string]         `json:"originalUrl,omitzero"`
-	Password          Optional[string]         `json:"password,omitzero"`
-	RedirectCode      Optional[int]            `json:"redirectCode,omitzero"`
-	Rules             Optional[[]DraftRule]    `json:"rules,omitzero"`
-	StartsAt          Optional[time.Time]      `json:"startsAt,omitzero"`
-	Status            Optional[LinkStatus]     `json:"status,omitzero"`
-	Stickiness        Optional[Stickiness]     `json:"stickiness,omitzero"`
-	Tags              Optional[[]string]       `json:"tags,omitzero"`
-	Title             Optional[string]         `json:"title,omitzero"`
-	TrackConversions  Optional[bool]           `json:"trackConversions,omitzero"`
-	TwitterCardType   Optional[TwitterCard]    `json:"twitterCardType,omitzero"`
-	UTMCampaign       Optional[string]         `json:"utmCampaign,omitzero"`
-	UTMContent        Optional[string]         `json:"utmContent,omitzero"`
-	UTMID             Optional[string]         `json:"utmId,omitzero"`
-	UTMMedium         Optional[string]         `json:"utmMedium,omitzero"`
-	UTMSource         Optional[string]         `json:"utmSource,omitzero"`
-	UTMSourcePlatform Optional[string]         `json:"utmSourcePlatform,omitzero"`
-	UTMTerm           Optional[string]         `json:"utmTerm,omitzero"`
-	Variants          Optional[[]DraftVariant] `json:"variants,omitzero"`
 }

@@ -6,6 +6,142 @@ import (
 	"time"
 )
 
+type TransferLinks struct {
+	// 1 to 1,000 ids; all are moved or none.
+	URLIDs []string `json:"urlIds"`
+	// Id or slug of the workspace that is to own the links. The caller needs the role EDITOR there too.
+	WorkspaceID string `json:"workspaceId"`
+}
+
+type LinksTransferred struct {
+	TransferredCount int      `json:"transferredCount"`
+	TransferredIDs   []string `json:"transferredIds"`
+	WorkspaceID      string   `json:"workspaceId"`
+}
+
+// UTMSuggestionsParams are parameters of a request. A parameter with its zero value is left out.
+type UTMSuggestionsParams struct {
+	// The campaign field.
+	Field UTMField `query:"field"`
+	// Prefix of the values, case-insensitive; at most 100 characters.
+	Q string `query:"q"`
+}
+
+type UTMFieldValues struct {
+	Field       UTMField        `json:"field"`
+	Suggestions []UTMSuggestion `json:"suggestions"`
+}
+
+type UTMSuggestion struct {
+	Value string `json:"value"`
+	Count int    `json:"count"`
+}
+
+// DeleteLinkParams are parameters of a request. A parameter with its zero value is left out.
+type DeleteLinkParams struct {
+	// Delete the link for good, also from the trash.
+	Permanently Optional[bool] `query:"permanently"`
+}
+
+// UpdateLink has fields that are described at [CreateLink].
+type UpdateLink struct {
+	BundleIDs         Optional[[]string]    `json:"bundleIds,omitzero"`
+	DefaultURL        Optional[string]      `json:"defaultUrl,omitzero"`
+	ExpiredURL        Optional[string]      `json:"expiredUrl,omitzero"`
+	ExpiresAt         Optional[time.Time]   `json:"expiresAt,omitzero"`
+	ExternalID        Optional[string]      `json:"externalId,omitzero"`
+	ForwardPath       Optional[bool]        `json:"forwardPath,omitzero"`
+	IsABTesting       Optional[bool]        `json:"isABTesting,omitzero"`
+	IsSmartRouting    Optional[bool]        `json:"isSmartRouting,omitzero"`
+	MaxClicks         Optional[int]         `json:"maxClicks,omitzero"`
+	Notes             Optional[string]      `json:"notes,omitzero"`
+	OGDescription     Optional[string]      `json:"ogDescription,omitzero"`
+	OGImage           Optional[string]      `json:"ogImage,omitzero"`
+	OGTitle           Optional[string]      `json:"ogTitle,omitzero"`
+	OriginalURL       Optional[string]      `json:"originalUrl,omitzero"`
+	Password          Optional[string]      `json:"password,omitzero"`
+	RedirectCode      Optional[int]         `json:"redirectCode,omitzero"`
+	StartsAt          Optional[time.Time]   `json:"startsAt,omitzero"`
+	Status            Optional[LinkStatus]  `json:"status,omitzero"`
+	Stickiness        Optional[Stickiness]  `json:"stickiness,omitzero"`
+	Tags              Optional[[]string]    `json:"tags,omitzero"`
+	Title             Optional[string]      `json:"title,omitzero"`
+	TrackConversions  Optional[bool]        `json:"trackConversions,omitzero"`
+	TwitterCardType   Optional[TwitterCard] `json:"twitterCardType,omitzero"`
+	UTMCampaign       Optional[string]      `json:"utmCampaign,omitzero"`
+	UTMContent        Optional[string]      `json:"utmContent,omitzero"`
+	UTMID             Optional[string]      `json:"utmId,omitzero"`
+	UTMMedium         Optional[string]      `json:"utmMedium,omitzero"`
+	UTMSource         Optional[string]      `json:"utmSource,omitzero"`
+	UTMSourcePlatform Optional[string]      `json:"utmSourcePlatform,omitzero"`
+	UTMTerm           Optional[string]      `json:"utmTerm,omitzero"`
+}
+
+// DuplicateLink has fields that are described at [CreateLink].
+type DuplicateLink struct {
+	CustomSlug Optional[string] `json:"customSlug,omitzero"`
+	// Another domain of the workspace than that of the original; null for the host of the service.
+	Domain Optional[string] `json:"domain,omitzero"`
+	// Another title than that of the original; at most 255 characters.
+	Title Optional[string] `json:"title,omitzero"`
+}
+
+// ExplainLink has fields that are described at [ExplainNewLink].
+type ExplainLink struct {
+	Browser Optional[string] `json:"browser,omitzero"`
+	City    Optional[string] `json:"city,omitzero"`
+	Cookie  Optional[string] `json:"cookie,omitzero"`
+	Country Optional[string] `json:"country,omitzero"`
+	Device  Optional[Device] `json:"device,omitzero"`
+	// Unsaved changes of the link. The answer is as if they were saved; nothing is stored.
+	Draft     Optional[LinkDraft] `json:"draft,omitzero"`
+	IP        Optional[string]    `json:"ip,omitzero"`
+	Language  Optional[string]    `json:"language,omitzero"`
+	OS        Optional[string]    `json:"os,omitzero"`
+	Query     Optional[string]    `json:"query,omitzero"`
+	Referer   Optional[string]    `json:"referer,omitzero"`
+	Region    Optional[string]    `json:"region,omitzero"`
+	Returning Optional[bool]      `json:"returning,omitzero"`
+	Time      Optional[time.Time] `json:"time,omitzero"`
+	UserAgent Optional[string]    `json:"userAgent,omitzero"`
+}
+
+// LinkDraft has fields that are described at [NewLinkDraft].
+type LinkDraft struct {
+	BundleIDs         Optional[[]string]       `json:"bundleIds,omitzero"`
+	DefaultURL        Optional[string]         `json:"defaultUrl,omitzero"`
+	ExpiredURL        Optional[string]         `json:"expiredUrl,omitzero"`
+	ExpiresAt         Optional[time.Time]      `json:"expiresAt,omitzero"`
+	ExternalID        Optional[string]         `json:"externalId,omitzero"`
+	ForwardPath       Optional[bool]           `json:"forwardPath,omitzero"`
+	IsABTesting       Optional[bool]           `json:"isABTesting,omitzero"`
+	IsSmartRouting    Optional[bool]           `json:"isSmartRouting,omitzero"`
+	MaxClicks         Optional[int]            `json:"maxClicks,omitzero"`
+	Notes             Optional[string]         `json:"notes,omitzero"`
+	OGDescription     Optional[string]         `json:"ogDescription,omitzero"`
+	OGImage           Optional[string]         `json:"ogImage,omitzero"`
+	OGTitle           Optional[string]         `json:"ogTitle,omitzero"`
+	OriginalURL       Optional[string]         `json:"originalUrl,omitzero"`
+	Password          Optional[string]         `json:"password,omitzero"`
+	RedirectCode      Optional[int]            `json:"redirectCode,omitzero"`
+	Rules             Optional[[]DraftRule]    `json:"rules,omitzero"`
+	StartsAt          Optional[time.Time]      `json:"startsAt,omitzero"`
+	Status            Optional[LinkStatus]     `json:"status,omitzero"`
+	Stickiness        Optional[Stickiness]     `json:"stickiness,omitzero"`
+	Tags              Optional[[]string]       `json:"tags,omitzero"`
+	Title             Optional[string]         `json:"title,omitzero"`
+	TrackConversions  Optional[bool]           `json:"trackConversions,omitzero"`
+	TwitterCardType   Optional[TwitterCard]    `json:"twitterCardType,omitzero"`
+	UTMCampaign       Optional[string]         `json:"utmCampaign,omitzero"`
+	UTMContent        Optional[string]         `json:"utmContent,omitzero"`
+	UTMID             Optional[string]         `json:"utmId,omitzero"`
+	UTMMedium         Optional[string]         `json:"utmMedium,omitzero"`
+	UTMSource         Optional[string]         `json:"utmSource,omitzero"`
+	UTMSourcePlatform Optional[string]         `json:"utmSourcePlatform,omitzero"`
+	UTMTerm           Optional[string]         `json:"utmTerm,omitzero"`
+	Variants          Optional[[]DraftVariant] `json:"variants,omitzero"`
+}
+
 type ReplayLink struct {
 	// Unsaved changes of the link, as for explainURL.
 	Draft LinkDraft `json:"draft"`
@@ -75,13 +211,6 @@ type ReplayedVisit struct {
 	Changed bool            `json:"changed"`
 	// Types of conditions whose facts are not stored and decide this visit, such as query.
 	Unknown []string `json:"unknown"`
-}
-
-// PageParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [ListLinksParams].
-type PageParams struct {
-	Page  int `query:"page"`
-	Limit int `query:"limit"`
 }
 
 type LinkRevision struct {
@@ -183,6 +312,20 @@ const (
 	AuditActionViewCreated               AuditAction = "VIEW_CREATED"
 	AuditActionViewUpdated               AuditAction = "VIEW_UPDATED"
 	AuditActionViewDeleted               AuditAction = "VIEW_DELETED"
+	AuditActionSharedReportCreated       AuditAction = "SHARED_REPORT_CREATED"
+	AuditActionSharedReportUpdated       AuditAction = "SHARED_REPORT_UPDATED"
+	AuditActionSharedReportDeleted       AuditAction = "SHARED_REPORT_DELETED"
+	AuditActionSegmentCreated            AuditAction = "SEGMENT_CREATED"
+	AuditActionSegmentUpdated            AuditAction = "SEGMENT_UPDATED"
+	AuditActionSegmentDeleted            AuditAction = "SEGMENT_DELETED"
+	AuditActionAnnotationCreated         AuditAction = "ANNOTATION_CREATED"
+	AuditActionAnnotationUpdated         AuditAction = "ANNOTATION_UPDATED"
+	AuditActionAnnotationDeleted         AuditAction = "ANNOTATION_DELETED"
+	AuditActionMailReportCreated         AuditAction = "MAIL_REPORT_CREATED"
+	AuditActionMailReportUpdated         AuditAction = "MAIL_REPORT_UPDATED"
+	AuditActionMailReportDeleted         AuditAction = "MAIL_REPORT_DELETED"
+	AuditActionMailReportConfirmed       AuditAction = "MAIL_REPORT_CONFIRMED"
+	AuditActionMailReportUnsubscribed    AuditAction = "MAIL_REPORT_UNSUBSCRIBED"
 	AuditActionImportCreated             AuditAction = "IMPORT_CREATED"
 	AuditActionImportStarted             AuditAction = "IMPORT_STARTED"
 	AuditActionImportFinished            AuditAction = "IMPORT_FINISHED"
@@ -202,6 +345,12 @@ const (
 	AuditActionWebhookUpdated            AuditAction = "WEBHOOK_UPDATED"
 	AuditActionWebhookDeleted            AuditAction = "WEBHOOK_DELETED"
 	AuditActionWebhookResent             AuditAction = "WEBHOOK_RESENT"
+	AuditActionAlertChannelCreated       AuditAction = "ALERT_CHANNEL_CREATED"
+	AuditActionAlertChannelUpdated       AuditAction = "ALERT_CHANNEL_UPDATED"
+	AuditActionAlertChannelDeleted       AuditAction = "ALERT_CHANNEL_DELETED"
+	AuditActionAlertRuleCreated          AuditAction = "ALERT_RULE_CREATED"
+	AuditActionAlertRuleUpdated          AuditAction = "ALERT_RULE_UPDATED"
+	AuditActionAlertRuleDeleted          AuditAction = "ALERT_RULE_DELETED"
 	AuditActionRoutingRuleCreated        AuditAction = "ROUTING_RULE_CREATED"
 	AuditActionRoutingRuleUpdated        AuditAction = "ROUTING_RULE_UPDATED"
 	AuditActionRoutingRuleDeleted        AuditAction = "ROUTING_RULE_DELETED"
@@ -251,193 +400,4 @@ const (
 	ChosenByVariant  ChosenBy = "VARIANT"
 	ChosenByDefault  ChosenBy = "DEFAULT"
 	ChosenByOriginal ChosenBy = "ORIGINAL"
-)
-
-// Code is one of the constants below. A later release of the server may know more.
-type Code string
-
-const (
-	CodeRequired            Code = "REQUIRED"
-	CodeTooLong             Code = "TOO_LONG"
-	CodeTooManyBytes        Code = "TOO_MANY_BYTES"
-	CodeLength              Code = "LENGTH"
-	CodeTooShort            Code = "TOO_SHORT"
-	CodeTooMany             Code = "TOO_MANY"
-	CodeControl             Code = "CONTROL"
-	CodeAddress             Code = "ADDRESS"
-	CodeSchemes             Code = "SCHEMES"
-	CodeOwnLink             Code = "OWN_LINK"
-	CodeHTTPS               Code = "HTTPS"
-	CodeCredentials         Code = "CREDENTIALS"
-	CodePrivate             Code = "PRIVATE"
-	CodeHost                Code = "HOST"
-	CodeReserved            Code = "RESERVED"
-	CodeSlug                Code = "SLUG"
-	CodeSlugOfHost          Code = "SLUG_OF_HOST"
-	CodeSlugForm            Code = "SLUG_FORM"
-	CodeSlugLength          Code = "SLUG_LENGTH"
-	CodeCaseMeets           Code = "CASE_MEETS"
-	CodeWorkspaceSlug       Code = "WORKSPACE_SLUG"
-	CodeTaken               Code = "TAKEN"
-	CodeFuture              Code = "FUTURE"
-	CodeAfterStart          Code = "AFTER_START"
-	CodeBeforeEnd           Code = "BEFORE_END"
-	CodeUpTo                Code = "UP_TO"
-	CodeFromTo              Code = "FROM_TO"
-	CodeClicks              Code = "CLICKS"
-	CodeNumber              Code = "NUMBER"
-	CodeTime                Code = "TIME"
-	CodeBoolean             Code = "BOOLEAN"
-	CodeRedirect            Code = "REDIRECT"
-	CodeEmail               Code = "EMAIL"
-	CodeCommonPassword      Code = "COMMON_PASSWORD"
-	CodePasswordIsEmail     Code = "PASSWORD_IS_EMAIL"
-	CodeNotRight            Code = "NOT_RIGHT"
-	CodeMember              Code = "MEMBER"
-	CodeSkipped             Code = "SKIPPED"
-	CodeCells               Code = "CELLS"
-	CodeSlugsLost           Code = "SLUGS_LOST"
-	CodeSlugsMade           Code = "SLUGS_MADE"
-	CodeSlugsFrom           Code = "SLUGS_FROM"
-	CodeOtherHosts          Code = "OTHER_HOSTS"
-	CodeOtherHost           Code = "OTHER_HOST"
-	CodeDatesKept           Code = "DATES_KEPT"
-	CodePasswordsLost       Code = "PASSWORDS_LOST"
-	CodeColumnIgnored       Code = "COLUMN_IGNORED"
-	CodeTagsJoined          Code = "TAGS_JOINED"
-	CodeNoJSON              Code = "NO_JSON"
-	CodeLastPart            Code = "LAST_PART"
-	CodeAddressesLost       Code = "ADDRESSES_LOST"
-	CodeClicksLost          Code = "CLICKS_LOST"
-	CodeRowState            Code = "ROW_STATE"
-	CodeNoImporter          Code = "NO_IMPORTER"
-	CodeLinksFull           Code = "LINKS_FULL"
-	CodeSignIn              Code = "SIGN_IN"
-	CodeNotFound            Code = "NOT_FOUND"
-	CodeStale               Code = "STALE"
-	CodeAdminOnly           Code = "ADMIN_ONLY"
-	CodeRole                Code = "ROLE"
-	CodeLastAdmin           Code = "LAST_ADMIN"
-	CodeLastOwner           Code = "LAST_OWNER"
-	CodeClickStore          Code = "CLICK_STORE"
-	CodeUnavailable         Code = "UNAVAILABLE"
-	CodeInternal            Code = "INTERNAL"
-	CodeDomainHasLinks      Code = "DOMAIN_HAS_LINKS"
-	CodeLimit               Code = "LIMIT"
-	CodeADay                Code = "A_DAY"
-	CodeAnswered            Code = "ANSWERED"
-	CodeSilent              Code = "SILENT"
-	CodeUnresolved          Code = "UNRESOLVED"
-	CodeCertificate         Code = "CERTIFICATE"
-	CodeConnection          Code = "CONNECTION"
-	CodeNoTXT               Code = "NO_TXT"
-	CodeOtherTXT            Code = "OTHER_TXT"
-	CodeNoRoute             Code = "NO_ROUTE"
-	CodeOtherRoute          Code = "OTHER_ROUTE"
-	CodeMoreRoutes          Code = "MORE_ROUTES"
-	CodeOneOf               Code = "ONE_OF"
-	CodeOrder               Code = "ORDER"
-	CodePast                Code = "PAST"
-	CodeDaysAhead           Code = "DAYS_AHEAD"
-	CodeIP                  Code = "IP"
-	CodeColor               Code = "COLOR"
-	CodeFixed               Code = "FIXED"
-	CodeTooLarge            Code = "TOO_LARGE"
-	CodeTwice               Code = "TWICE"
-	CodeEvent               Code = "EVENT"
-	CodeHeader              Code = "HEADER"
-	CodeSSOOnly             Code = "SSO_ONLY"
-	CodeOwnAccount          Code = "OWN_ACCOUNT"
-	CodeFactorFirst         Code = "FACTOR_FIRST"
-	CodeLastFactor          Code = "LAST_FACTOR"
-	CodeSignedInLongAgo     Code = "SIGNED_IN_LONG_AGO"
-	CodeUsed                Code = "USED"
-	CodeInvitedOther        Code = "INVITED_OTHER"
-	CodeHasAccount          Code = "HAS_ACCOUNT"
-	CodePasskey             Code = "PASSKEY"
-	CodeNoMail              Code = "NO_MAIL"
-	CodeWebhookOff          Code = "WEBHOOK_OFF"
-	CodeDoneAlready         Code = "DONE_ALREADY"
-	CodeBusy                Code = "BUSY"
-	CodeOwnerOnly           Code = "OWNER_ONLY"
-	CodeMakerOnly           Code = "MAKER_ONLY"
-	CodePersonal            Code = "PERSONAL"
-	CodeTestOff             Code = "TEST_OFF"
-	CodeFewVariants         Code = "FEW_VARIANTS"
-	CodeOtherWorkspace      Code = "OTHER_WORKSPACE"
-	CodeDomainBound         Code = "DOMAIN_BOUND"
-	CodeNoTLS               Code = "NO_TLS"
-	CodeRuleCost            Code = "RULE_COST"
-	CodeEmptyFile           Code = "EMPTY_FILE"
-	CodeNotUTF8             Code = "NOT_UTF8"
-	CodeNotCSV              Code = "NOT_CSV"
-	CodeTooManyRows         Code = "TOO_MANY_ROWS"
-	CodePasswordColumn      Code = "PASSWORD_COLUMN"
-	CodeBlocked             Code = "BLOCKED"
-	CodeCheck               Code = "CHECK"
-	CodeUnsigned            Code = "UNSIGNED"
-	CodeDamaged             Code = "DAMAGED"
-	CodeFormat              Code = "FORMAT"
-	CodeRuleUnusable        Code = "RULE_UNUSABLE"
-	CodeIdempotencyMismatch Code = "IDEMPOTENCY_MISMATCH"
-	CodeIdempotencyRunning  Code = "IDEMPOTENCY_RUNNING"
-	CodeIdempotencyUnknown  Code = "IDEMPOTENCY_UNKNOWN"
-	CodeNoDNS               Code = "NO_DNS"
-)
-
-// ConditionType is one of the constants below. A later release of the server may know more.
-type ConditionType string
-
-const (
-	ConditionTypeDevice      ConditionType = "device"
-	ConditionTypeOS          ConditionType = "os"
-	ConditionTypeBrowser     ConditionType = "browser"
-	ConditionTypeCountry     ConditionType = "country"
-	ConditionTypeRegion      ConditionType = "region"
-	ConditionTypeCity        ConditionType = "city"
-	ConditionTypeLanguage    ConditionType = "language"
-	ConditionTypeTime        ConditionType = "time"
-	ConditionTypeDayOfWeek   ConditionType = "day_of_week"
-	ConditionTypeReferer     ConditionType = "referer"
-	ConditionTypeUTMSource   ConditionType = "utm_source"
-	ConditionTypeUTMMedium   ConditionType = "utm_medium"
-	ConditionTypeUTMCampaign ConditionType = "utm_campaign"
-	ConditionTypeUTMTerm     ConditionType = "utm_term"
-	ConditionTypeUTMContent  ConditionType = "utm_content"
-	ConditionTypeIP          ConditionType = "ip"
-	ConditionTypeContinent   ConditionType = "continent"
-	ConditionTypeQuery       ConditionType = "query"
-	ConditionTypeDate        ConditionType = "date"
-	ConditionTypeVisitor     ConditionType = "visitor"
-	ConditionTypePercentage  ConditionType = "percentage"
-)
-
-// Device is one of the constants below. A later release of the server may know more.
-type Device string
-
-const (
-	DeviceMobile  Device = "MOBILE"
-	DeviceTablet  Device = "TABLET"
-	DeviceDesktop Device = "DESKTOP"
-)
-
-// ExportFormat is one of the constants below. A later release of the server may know more.
-type ExportFormat string
-
-const (
-	ExportFormatCSV  ExportFormat = "csv"
-	ExportFormatJSON ExportFormat = "json"
-)
-
-// LinkSort is one of the constants below. A later release of the server may know more.
-type LinkSort string
-
-const (
-	LinkSortClickCount LinkSort = "clickCount"
-	LinkSortCreatedAt  LinkSort = "createdAt"
-	LinkSortDeletedAt  LinkSort = "deletedAt"
-	LinkSortExpiresAt  LinkSort = "expiresAt"
-	LinkSortSlug       LinkSort = "slug"
-	LinkSortTitle      LinkSort = "title"
-	LinkSortUpdatedAt  LinkSort = "updatedAt"
 )

@@ -2,6 +2,234 @@
 
 package client
 
+// Code is one of the constants below. A later release of the server may know more.
+type Code string
+
+const (
+	CodeRequired            Code = "REQUIRED"
+	CodeTooLong             Code = "TOO_LONG"
+	CodeTooManyBytes        Code = "TOO_MANY_BYTES"
+	CodeLength              Code = "LENGTH"
+	CodeTooShort            Code = "TOO_SHORT"
+	CodeTooMany             Code = "TOO_MANY"
+	CodeControl             Code = "CONTROL"
+	CodeAddress             Code = "ADDRESS"
+	CodeSchemes             Code = "SCHEMES"
+	CodeOwnLink             Code = "OWN_LINK"
+	CodeHTTPS               Code = "HTTPS"
+	CodeCredentials         Code = "CREDENTIALS"
+	CodePrivate             Code = "PRIVATE"
+	CodeHost                Code = "HOST"
+	CodeReserved            Code = "RESERVED"
+	CodeSlug                Code = "SLUG"
+	CodeSlugOfHost          Code = "SLUG_OF_HOST"
+	CodeSlugForm            Code = "SLUG_FORM"
+	CodeSlugLength          Code = "SLUG_LENGTH"
+	CodeCaseMeets           Code = "CASE_MEETS"
+	CodeWorkspaceSlug       Code = "WORKSPACE_SLUG"
+	CodeTaken               Code = "TAKEN"
+	CodeFuture              Code = "FUTURE"
+	CodeAfterStart          Code = "AFTER_START"
+	CodeBeforeEnd           Code = "BEFORE_END"
+	CodeUpTo                Code = "UP_TO"
+	CodeFromTo              Code = "FROM_TO"
+	CodeClicks              Code = "CLICKS"
+	CodeNumber              Code = "NUMBER"
+	CodeTime                Code = "TIME"
+	CodeBoolean             Code = "BOOLEAN"
+	CodeRedirect            Code = "REDIRECT"
+	CodeEmail               Code = "EMAIL"
+	CodeCommonPassword      Code = "COMMON_PASSWORD"
+	CodePasswordIsEmail     Code = "PASSWORD_IS_EMAIL"
+	CodeNotRight            Code = "NOT_RIGHT"
+	CodeMember              Code = "MEMBER"
+	CodeSkipped             Code = "SKIPPED"
+	CodeCells               Code = "CELLS"
+	CodeSlugsLost           Code = "SLUGS_LOST"
+	CodeSlugsMade           Code = "SLUGS_MADE"
+	CodeSlugsFrom           Code = "SLUGS_FROM"
+	CodeOtherHosts          Code = "OTHER_HOSTS"
+	CodeOtherHost           Code = "OTHER_HOST"
+	CodeDatesKept           Code = "DATES_KEPT"
+	CodePasswordsLost       Code = "PASSWORDS_LOST"
+	CodeColumnIgnored       Code = "COLUMN_IGNORED"
+	CodeTagsJoined          Code = "TAGS_JOINED"
+	CodeNoJSON              Code = "NO_JSON"
+	CodeLastPart            Code = "LAST_PART"
+	CodeAddressesLost       Code = "ADDRESSES_LOST"
+	CodeClicksLost          Code = "CLICKS_LOST"
+	CodeRowState            Code = "ROW_STATE"
+	CodeNoImporter          Code = "NO_IMPORTER"
+	CodeLinksFull           Code = "LINKS_FULL"
+	CodeSignIn              Code = "SIGN_IN"
+	CodeNotFound            Code = "NOT_FOUND"
+	CodeStale               Code = "STALE"
+	CodeAdminOnly           Code = "ADMIN_ONLY"
+	CodeRole                Code = "ROLE"
+	CodeLastAdmin           Code = "LAST_ADMIN"
+	CodeLastOwner           Code = "LAST_OWNER"
+	CodeClickStore          Code = "CLICK_STORE"
+	CodeUnavailable         Code = "UNAVAILABLE"
+	CodeInternal            Code = "INTERNAL"
+	CodeDomainHasLinks      Code = "DOMAIN_HAS_LINKS"
+	CodeLimit               Code = "LIMIT"
+	CodeADay                Code = "A_DAY"
+	CodeAnswered            Code = "ANSWERED"
+	CodeSilent              Code = "SILENT"
+	CodeUnresolved          Code = "UNRESOLVED"
+	CodeCertificate         Code = "CERTIFICATE"
+	CodeConnection          Code = "CONNECTION"
+	CodeNoTXT               Code = "NO_TXT"
+	CodeOtherTXT            Code = "OTHER_TXT"
+	CodeNoRoute             Code = "NO_ROUTE"
+	CodeOtherRoute          Code = "OTHER_ROUTE"
+	CodeMoreRoutes          Code = "MORE_ROUTES"
+	CodeOneOf               Code = "ONE_OF"
+	CodeOrder               Code = "ORDER"
+	CodePast                Code = "PAST"
+	CodeDaysAhead           Code = "DAYS_AHEAD"
+	CodeIP                  Code = "IP"
+	CodeColor               Code = "COLOR"
+	CodeFixed               Code = "FIXED"
+	CodeTooLarge            Code = "TOO_LARGE"
+	CodeTwice               Code = "TWICE"
+	CodeEvent               Code = "EVENT"
+	CodeHeader              Code = "HEADER"
+	CodeSSOOnly             Code = "SSO_ONLY"
+	CodeOwnAccount          Code = "OWN_ACCOUNT"
+	CodeFactorFirst         Code = "FACTOR_FIRST"
+	CodeLastFactor          Code = "LAST_FACTOR"
+	CodeSignedInLongAgo     Code = "SIGNED_IN_LONG_AGO"
+	CodeUsed                Code = "USED"
+	CodeInvitedOther        Code = "INVITED_OTHER"
+	CodeHasAccount          Code = "HAS_ACCOUNT"
+	CodePasskey             Code = "PASSKEY"
+	CodeNoMail              Code = "NO_MAIL"
+	CodeWebhookOff          Code = "WEBHOOK_OFF"
+	CodeDoneAlready         Code = "DONE_ALREADY"
+	CodeBusy                Code = "BUSY"
+	CodeOwnerOnly           Code = "OWNER_ONLY"
+	CodeMakerOnly           Code = "MAKER_ONLY"
+	CodePersonal            Code = "PERSONAL"
+	CodeTestOff             Code = "TEST_OFF"
+	CodeFewVariants         Code = "FEW_VARIANTS"
+	CodeOtherWorkspace      Code = "OTHER_WORKSPACE"
+	CodeDomainBound         Code = "DOMAIN_BOUND"
+	CodeNoTLS               Code = "NO_TLS"
+	CodeRuleCost            Code = "RULE_COST"
+	CodeEmptyFile           Code = "EMPTY_FILE"
+	CodeNotUTF8             Code = "NOT_UTF8"
+	CodeNotCSV              Code = "NOT_CSV"
+	CodeTooManyRows         Code = "TOO_MANY_ROWS"
+	CodePasswordColumn      Code = "PASSWORD_COLUMN"
+	CodeBlocked             Code = "BLOCKED"
+	CodeCheck               Code = "CHECK"
+	CodeUnsigned            Code = "UNSIGNED"
+	CodeDamaged             Code = "DAMAGED"
+	CodeFormat              Code = "FORMAT"
+	CodeRuleUnusable        Code = "RULE_UNUSABLE"
+	CodeIdempotencyMismatch Code = "IDEMPOTENCY_MISMATCH"
+	CodeIdempotencyRunning  Code = "IDEMPOTENCY_RUNNING"
+	CodeIdempotencyUnknown  Code = "IDEMPOTENCY_UNKNOWN"
+	CodeNoDNS               Code = "NO_DNS"
+)
+
+// ConditionType is one of the constants below. A later release of the server may know more.
+type ConditionType string
+
+const (
+	ConditionTypeDevice      ConditionType = "device"
+	ConditionTypeOS          ConditionType = "os"
+	ConditionTypeBrowser     ConditionType = "browser"
+	ConditionTypeCountry     ConditionType = "country"
+	ConditionTypeRegion      ConditionType = "region"
+	ConditionTypeCity        ConditionType = "city"
+	ConditionTypeLanguage    ConditionType = "language"
+	ConditionTypeTime        ConditionType = "time"
+	ConditionTypeDayOfWeek   ConditionType = "day_of_week"
+	ConditionTypeReferer     ConditionType = "referer"
+	ConditionTypeUTMSource   ConditionType = "utm_source"
+	ConditionTypeUTMMedium   ConditionType = "utm_medium"
+	ConditionTypeUTMCampaign ConditionType = "utm_campaign"
+	ConditionTypeUTMTerm     ConditionType = "utm_term"
+	ConditionTypeUTMContent  ConditionType = "utm_content"
+	ConditionTypeIP          ConditionType = "ip"
+	ConditionTypeContinent   ConditionType = "continent"
+	ConditionTypeQuery       ConditionType = "query"
+	ConditionTypeDate        ConditionType = "date"
+	ConditionTypeVisitor     ConditionType = "visitor"
+	ConditionTypePercentage  ConditionType = "percentage"
+)
+
+// Device is one of the constants below. A later release of the server may know more.
+type Device string
+
+const (
+	DeviceMobile  Device = "MOBILE"
+	DeviceTablet  Device = "TABLET"
+	DeviceDesktop Device = "DESKTOP"
+)
+
+// ExportFormat is one of the constants below. A later release of the server may know more.
+type ExportFormat string
+
+const (
+	ExportFormatCSV  ExportFormat = "csv"
+	ExportFormatJSON ExportFormat = "json"
+)
+
+// Health is one of the constants below. A later release of the server may know more.
+type Health string
+
+const (
+	HealthOk         Health = "ok"
+	HealthRedirected Health = "redirected"
+	HealthUnknown    Health = "unknown"
+	HealthBroken     Health = "broken"
+)
+
+// HealthReason is one of the constants below. A later release of the server may know more.
+type HealthReason string
+
+const (
+	HealthReasonMoved          HealthReason = "moved"
+	HealthReasonNotFound       HealthReason = "not_found"
+	HealthReasonGone           HealthReason = "gone"
+	HealthReasonServerError    HealthReason = "server_error"
+	HealthReasonNoAddress      HealthReason = "no_address"
+	HealthReasonUnreachable    HealthReason = "unreachable"
+	HealthReasonBadCertificate HealthReason = "bad_certificate"
+	HealthReasonTooSlow        HealthReason = "too_slow"
+	HealthReasonRedirectLoop   HealthReason = "redirect_loop"
+	HealthReasonRestricted     HealthReason = "restricted"
+	HealthReasonBusy           HealthReason = "busy"
+	HealthReasonPrivateAddress HealthReason = "private_address"
+)
+
+// LinkEditStatus is one of the constants below. A later release of the server may know more.
+type LinkEditStatus string
+
+const (
+	LinkEditStatusRunning LinkEditStatus = "RUNNING"
+	LinkEditStatusDone    LinkEditStatus = "DONE"
+	LinkEditStatusUndoing LinkEditStatus = "UNDOING"
+	LinkEditStatusUndone  LinkEditStatus = "UNDONE"
+	LinkEditStatusFailed  LinkEditStatus = "FAILED"
+)
+
+// LinkSort is one of the constants below. A later release of the server may know more.
+type LinkSort string
+
+const (
+	LinkSortClickCount LinkSort = "clickCount"
+	LinkSortCreatedAt  LinkSort = "createdAt"
+	LinkSortDeletedAt  LinkSort = "deletedAt"
+	LinkSortExpiresAt  LinkSort = "expiresAt"
+	LinkSortSlug       LinkSort = "slug"
+	LinkSortTitle      LinkSort = "title"
+	LinkSortUpdatedAt  LinkSort = "updatedAt"
+)
+
 // LinkStatus is one of the constants below. A later release of the server may know more.
 type LinkStatus string
 

@@ -43,11 +43,11 @@ func (s *ReportService) BotsOverview(ctx context.Context, params ReportParams, o
 	return one[BotReport](ctx, s.c, &call{method: "GET", path: expand("/api/analytics/bots/overview"), query: params}, opts)
 }
 
-// ConversionsReport sends GET /api/analytics/conversions: report on the conversions of all short URLs.
+// Conversions sends GET /api/analytics/conversions: report on the conversions of all short URLs.
 //
 // Goals, rates and revenue of all your links, by campaign, source, tag and link, and the funnel from clicks to
 // conversions. A conversion counts at the time of its click.
-func (s *ReportService) ConversionsReport(ctx context.Context, params ConversionsReportParams, opts ...RequestOption) (*Yields, error) {
+func (s *ReportService) Conversions(ctx context.Context, params ConversionsReportParams, opts ...RequestOption) (*Yields, error) {
 	return one[Yields](ctx, s.c, &call{method: "GET", path: expand("/api/analytics/conversions"), query: params}, opts)
 }
 

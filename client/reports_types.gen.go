@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// ReportParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [ListAnnotationsParams].
+// ReportParams are parameters of a request. A parameter with its zero value is left out.
 type ReportParams struct {
 	// The first day: a date, or an instant, which stands for its day in the time zone. Default: 30 days ago. If
 	// interval is minute or hour, an instant stands for itself.
@@ -18,7 +17,8 @@ type ReportParams struct {
 	// last_7_days, last_30_days, last_90_days, last_365_days, or custom for startDate and endDate. If interval is
 	// minute or hour also last_hour, last_6_hours, last_24_hours.
 	TimeRange TimeRange `query:"timeRange"`
-	Timezone  string    `query:"timezone"`
+	// IANA time zone of the days. Default: UTC.
+	Timezone string `query:"timezone"`
 	// Include bots.
 	IncludeBots Optional[bool] `query:"includeBots"`
 	// Rows in each list. Default: 10, or 20 for clicks.

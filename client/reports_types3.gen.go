@@ -49,12 +49,37 @@ const (
 	GroupByDomain GroupBy = "domain"
 )
 
+// Interval is one of the constants below. A later release of the server may know more.
+type Interval string
+
+const (
+	IntervalMinute Interval = "minute"
+	IntervalHour   Interval = "hour"
+	IntervalDay    Interval = "day"
+	IntervalWeek   Interval = "week"
+	IntervalMonth  Interval = "month"
+)
+
 // LiveScope is one of the constants below. A later release of the server may know more.
 type LiveScope string
 
 const (
 	LiveScopeOwn LiveScope = "own"
 	LiveScopeAll LiveScope = "all"
+)
+
+// TimeRange is one of the constants below. A later release of the server may know more.
+type TimeRange string
+
+const (
+	TimeRangeCustom      TimeRange = "custom"
+	TimeRangeLast24Hours TimeRange = "last_24_hours"
+	TimeRangeLast30Days  TimeRange = "last_30_days"
+	TimeRangeLast365Days TimeRange = "last_365_days"
+	TimeRangeLast6Hours  TimeRange = "last_6_hours"
+	TimeRangeLast7Days   TimeRange = "last_7_days"
+	TimeRangeLast90Days  TimeRange = "last_90_days"
+	TimeRangeLastHour    TimeRange = "last_hour"
 )
 
 // WeekdayWeekday is one of the constants below. A later release of the server may know more.

@@ -10,40 +10,40 @@ import (
 // SegmentService has the methods of Client.Segments.
 type SegmentService struct{ c *Client }
 
-// ListSegments sends GET /api/segments: list segments.
+// List sends GET /api/segments: list segments.
 //
 // A page of the workspace's segments in the order of their names. The filters of a segment are parameters of reports.
-func (s *SegmentService) ListSegments(ctx context.Context, params PageParams, opts ...RequestOption) (*Page[Segment], error) {
+func (s *SegmentService) List(ctx context.Context, params PageParams, opts ...RequestOption) (*Page[Segment], error) {
 	return one[Page[Segment]](ctx, s.c, &call{method: "GET", path: expand("/api/segments"), query: params}, opts)
 }
 
-// AllListSegments yields all rows of [SegmentService.ListSegments], page by page. After an error it ends.
-func (s *SegmentService) AllListSegments(ctx context.Context, params PageParams, opts ...RequestOption) iter.Seq2[Segment, error] {
+// All yields all rows of [SegmentService.List], page by page. After an error it ends.
+func (s *SegmentService) All(ctx context.Context, params PageParams, opts ...RequestOption) iter.Seq2[Segment, error] {
 	return pages(func(at position) (*Page[Segment], error) {
 		params := params
 		at.apply(&params.Page, &params.Limit, nil)
-		return s.ListSegments(ctx, params, opts...)
+		return s.List(ctx, params, opts...)
 	})
 }
 
-// CreateSegment sends POST /api/segments: create a segment.
+// Create sends POST /api/segments: create a segment.
 //
 // Saves filters of reports under a name. If the workspace has a segment of this name, or 200 segments, the response is
 // 409.
-func (s *SegmentService) CreateSegment(ctx context.Context, body CreateSegment, opts ...RequestOption) (*Segment, error) {
+func (s *SegmentService) Create(ctx context.Context, body CreateSegment, opts ...RequestOption) (*Segment, error) {
 	return one[Segment](ctx, s.c, &call{method: "POST", path: expand("/api/segments"), body: body, key: true}, opts)
 }
 
-// DeleteSegment sends DELETE /api/segments/{id}: delete a segment.
+// Delete sends DELETE /api/segments/{id}: delete a segment.
 //
 // Deletes only the name and the filters. Addresses of the console that have the filters keep their meaning.
-func (s *SegmentService) DeleteSegment(ctx context.Context, id string, opts ...RequestOption) error {
+func (s *SegmentService) Delete(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/segments/{id}", id)}, opts)
 }
 
-// UpdateSegment sends PUT /api/segments/{id}: update the given fields of a segment.
+// Update sends PUT /api/segments/{id}: update the given fields of a segment.
 //
 // Changes the given fields. Reports by e-mail of the segment have the new filters from their next period on.
-func (s *SegmentService) UpdateSegment(ctx context.Context, id string, body UpdateSegment, opts ...RequestOption) (*Segment, error) {
+func (s *SegmentService) Update(ctx context.Context, id string, body UpdateSegment, opts ...RequestOption) (*Segment, error) {
 	return one[Segment](ctx, s.c, &call{method: "PUT", path: expand("/api/segments/{id}", id), body: body}, opts)
 }

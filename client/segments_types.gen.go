@@ -6,14 +6,6 @@ import (
 	"time"
 )
 
-// PageParams are parameters of a request. A parameter with its zero value is left out.
-type PageParams struct {
-	// Number of the page, from 1.
-	Page int `query:"page"`
-	// Rows per page.
-	Limit int `query:"limit"`
-}
-
 type Segment struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`

@@ -31,6 +31,7 @@ type Services struct {
 	Segments          *SegmentService
 	Annotations       *AnnotationService
 	MailReports       *MailReportService
+	SharedReports     *SharedReportService
 	Audit             *AuditService
 	Settings          *SettingService
 	Edges             *EdgeService
@@ -68,6 +69,7 @@ func newServices(c *Client) Services {
 		Segments:          &SegmentService{c},
 		Annotations:       &AnnotationService{c},
 		MailReports:       &MailReportService{c},
+		SharedReports:     &SharedReportService{c},
 		Audit:             &AuditService{c},
 		Settings:          &SettingService{c},
 		Edges:             &EdgeService{c},

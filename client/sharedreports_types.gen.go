@@ -7,7 +7,7 @@ import (
 )
 
 // ListSharedReportsParams are parameters of a request. A parameter with its zero value is left out. Some are described
-// at [ListLinksParams].
+// at [PageParams].
 type ListSharedReportsParams struct {
 	Page  int `query:"page"`
 	Limit int `query:"limit"`

@@ -176,6 +176,14 @@ list GET /api/segments p
 create POST /api/segments bi
 delete DELETE /api/segments/{id}
 update PUT /api/segments/{id} b
+sharedReports
+list GET /api/shared-reports p
+create POST /api/shared-reports bi
+delete DELETE /api/shared-reports/{id}
+get GET /api/shared-reports/{id}
+update PUT /api/shared-reports/{id} b
+view GET /api/shared/{token}
+unlock POST /api/shared/{token}/unlock b
 sso
 listSignInMethods GET /api/auth/methods
 list GET /api/auth/sso

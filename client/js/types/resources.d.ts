@@ -1,28 +1,32 @@
 // Generated from the OpenAPI document by generate/generate.js. Do not edit.
 import type {
   APIKey, APIKeyList, AbuseForm, AbuseFormSent, AbuseReport, AcceptInvitationInBody, AcceptedInvitation, AddManyToBundleRequest,
-  AddToBundleRequest, ApprovePairingInBody, ArchiveReport, AuditLogs, BeginPairingInBody, BeginPasskeyRequest, Bots, BrowserConversion,
-  BulkCreateURLsRequest, BulkCreated, BulkDeleteURLsRequest, BulkDeleted, BulkUpdate, BulkUpdated, Bundle, BundleStats, Change,
-  ChangePasswordInBody, ConversionItem, ConversionItems, ConversionSettings, ConversionsSent, Counts, CreateBundle, CreateDomain,
-  CreateInvitationInBody, CreateKeyInBody, CreateOIDCProviderRequest, CreateRule, CreateTag, CreateTemplate, CreateURL, CreateUserInBody,
-  CreateVariant, CreateView, CreateWebhookRequest, CreateWorkspaceInBody, DayFigures, DisableTOTPInBody, Domain, DomainFields,
-  DuplicateURLRequest, EdgeList, EditURLs, EnableTOTPInBody, EraseInBody, Erasure, Experiment, ExplainInBody, ExplainNewInBody,
-  Explanation, FinishPasskeyLoginRequest, FinishPasskeyRequest, ForgotPasswordInBody, Freshness, Groups, Heatmap, ImageUploaded, Import,
-  ImportPlan, ImportPreview, LinkInfo, LinkOpened, LinkPassword, LinkReport, ListAbuseReport, ListBundle, ListConversion, ListDomain,
-  ListEditProblem, ListExperimentWeights, ListGoal, ListImport, ListImportProblem, ListInvitation, ListMember, ListMissingSlug,
-  ListPasskey, ListSession, ListTag, ListURLChange, ListURLEdit, ListUTMTemplate, ListUser, ListView, ListWebhook, ListWorkspace, Login,
-  LoginInBody, Member, Message, MoveInBundleRequest, Named, NewAPIKey, NewInvitation, NewWebhook, OIDCAccount, OIDCProvider, Overview,
-  PagePreview, Pairing, Passkey, PasskeyCreation, PasskeyRequest, PromoteVariantRequest, PutConversionSettings, PutExperimentRequest,
-  PutSettingInBody, PutURL, RecentClicks, RedeemPairingInBody, RedeemedPairing, RefusePairingInBody, RenamePasskeyRequest, Replay,
-  ReplayInBody, Report, ResetForgottenInBody, ResetPasswordInBody, ResolveReportInBody, RestoreURLRequest, RevokeOwnKeyInBody,
-  RollBackURLRequest, RotateKeyInBody, RotateWebhookSecretRequest, Routing, RoutingRule, RoutingRules, RoutingSettings, RoutingTemplates,
-  RuleFromTemplate, SSOProvider, SetMemberRoleInBody, SetNameInBody, SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting,
-  SignInMethods, SlugAvailability, Summary, SuspendDomainRequest, SuspendInBody, Tag, Test, Tests, TopURL, TransferURLsRequest, Trends,
-  TurnOffTOTPInBody, TwoFactorEnabled, TwoFactorSetup, URL, URLEdit, URLEditPreview, URLList, URLStats, URLsTransferred, UTMFieldValues,
-  UTMTemplate, UpdateBundle, UpdateMeInBody, UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest, UpdateRule, UpdateTag,
+  AddToBundleRequest, AlertChannel, AlertRule, Annotation, AnnotationList, ApprovePairingInBody, ArchiveReport, AuditLogs,
+  BeginPairingInBody, BeginPasskeyRequest, Bots, BrowserConversion, BulkCreateURLsRequest, BulkCreated, BulkDeleteURLsRequest,
+  BulkDeleted, BulkUpdate, BulkUpdated, Bundle, BundleStats, Change, ChangePasswordInBody, ConversionItem, ConversionItems,
+  ConversionSettings, ConversionsSent, Counts, CreateAlertChannelRequest, CreateAlertRuleRequest, CreateAnnotation, CreateBundle,
+  CreateDomain, CreateInvitationInBody, CreateKeyInBody, CreateMailReport, CreateOIDCProviderRequest, CreateRule, CreateSegment,
+  CreateShared, CreateTag, CreateTemplate, CreateURL, CreateUserInBody, CreateVariant, CreateView, CreateWebhookRequest,
+  CreateWorkspaceInBody, DayFigures, DisableTOTPInBody, Domain, DomainFields, DuplicateURLRequest, EdgeList, EditURLs, EnableTOTPInBody,
+  EraseInBody, Erasure, Experiment, ExplainInBody, ExplainNewInBody, Explanation, FinishPasskeyLoginRequest, FinishPasskeyRequest,
+  ForgotPasswordInBody, Freshness, Groups, Heatmap, ImageUploaded, Import, ImportPlan, ImportPreview, LinkInfo, LinkOpened, LinkPassword,
+  LinkReport, ListAbuseReport, ListAlert, ListAlertChannel, ListAlertRule, ListBundle, ListConversion, ListDomain, ListEditProblem,
+  ListExperimentWeights, ListGoal, ListImport, ListImportProblem, ListInvitation, ListMailReport, ListMember, ListMissingSlug,
+  ListPasskey, ListSegment, ListSession, ListSharedReport, ListTag, ListURLChange, ListURLEdit, ListUTMTemplate, ListUser, ListView,
+  ListWebhook, ListWorkspace, Login, LoginInBody, MailReport, Member, Message, MoveInBundleRequest, Named, NewAPIKey, NewInvitation,
+  NewWebhook, OIDCAccount, OIDCProvider, Overview, PagePreview, Pairing, Passkey, PasskeyCreation, PasskeyRequest, PromoteVariantRequest,
+  PutConversionSettings, PutExperimentRequest, PutSettingInBody, PutURL, RecentClicks, RedeemPairingInBody, RedeemedPairing,
+  RefusePairingInBody, RenamePasskeyRequest, Replay, ReplayInBody, Report, ResetForgottenInBody, ResetPasswordInBody, ResolveReportInBody,
+  RestoreURLRequest, RevokeOwnKeyInBody, RollBackURLRequest, RotateKeyInBody, RotateWebhookSecretRequest, Routing, RoutingRule,
+  RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate, SSOProvider, Segment, SetMemberRoleInBody, SetNameInBody,
+  SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting, SharedPass, SharedReport, SharedView, SignInMethods, SlugAvailability,
+  Summary, SuspendDomainRequest, SuspendInBody, Tag, Test, Tests, TopURL, TransferURLsRequest, Trends, TurnOffTOTPInBody,
+  TwoFactorEnabled, TwoFactorSetup, URL, URLEdit, URLEditPreview, URLList, URLStats, URLsTransferred, UTMFieldValues, UTMTemplate,
+  UnlockSharedReportRequest, UpdateAlertChannelRequest, UpdateAlertRuleRequest, UpdateAnnotation, UpdateBundle, UpdateMailReport,
+  UpdateMeInBody, UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest, UpdateRule, UpdateSegment, UpdateShared, UpdateTag,
   UpdateTemplate, UpdateURL, UpdateVariant, UpdateView, UpdateWebhookRequest, UpdateWorkspaceInBody, UploadCertificate, UpsertURLsRequest,
   UpsertedURLs, User, Variant, Variants, View, WaitingProgram, Webhook, WebhookLog, WebhookLogList, WebhookRepeat, WebhookTest, Workspace,
-  WebhookEventName,
+  Yields, WebhookEventName,
 } from './schemas.js';
 import type {
   Call, Fields, FileBody, Idempotent, IfMatch, IfNoneMatch, List, LiveOptions, LiveStream, NotModified, Only, Redirect, RequestOptions, Time,
@@ -119,6 +123,21 @@ export interface ListAbuseReportsQuery extends Paging {
 export interface ListSessionsQuery extends Paging {
 }
 
+export interface ListAlertChannelsQuery extends Paging {
+}
+
+export interface ListAlertRulesQuery extends Paging {
+}
+
+export interface ListAlertsQuery extends Paging {
+  /** Both if left out. */
+  status?: 'open' | 'resolved' | undefined;
+  /** All if left out. */
+  kind?: 'clicks' | 'destination' | 'expiry' | 'exhaustion' | 'domain' | 'webhook' | undefined;
+  /** Only alerts of this rule. */
+  ruleId?: string | undefined;
+}
+
 export interface AbTestsAliasQuery extends ReportQuery {
   /** Rows in each list. Default: 10, or 20 for clicks. */
   limit?: number | undefined;
@@ -137,6 +156,13 @@ export interface BotsQuery extends ReportQuery {
 export interface BotsAliasQuery extends ReportQuery {
   /** Rows in each list. Default: 10, or 20 for clicks. */
   limit?: number | undefined;
+}
+
+export interface ConversionsReportQuery extends ReportQuery {
+  /** Rows in each list. Default: 10, or 20 for clicks. */
+  limit?: number | undefined;
+  /** Only conversions of this goal. The list of goals still has all of them. */
+  goal?: string | undefined;
 }
 
 export interface ExportQuery extends ReportQuery {
@@ -260,6 +286,21 @@ export interface RoutingReportQuery extends ReportQuery {
   limit?: number | undefined;
 }
 
+export interface ListAnnotationsQuery {
+  /** The first day or instant, as in reports. Default: 30 days ago. */
+  startDate?: Time | undefined;
+  /** The last day or instant, as in reports. Default: today. */
+  endDate?: Time | undefined;
+  /** The range, as in reports. */
+  timeRange?: 'custom' | 'last_24_hours' | 'last_30_days' | 'last_365_days' | 'last_6_hours' | 'last_7_days' | 'last_90_days' | 'last_hour' | undefined;
+  /** IANA time zone of the days. Default: UTC. */
+  timezone?: string | undefined;
+  /** As in the report for whose chart they are: with minute or hour, instants stand for themselves. */
+  interval?: 'minute' | 'hour' | 'day' | 'week' | 'month' | undefined;
+  /** Only those of this link, and the notes about the whole workspace. */
+  urlId?: string | undefined;
+}
+
 export interface ListAPIKeysQuery extends Paging {
 }
 
@@ -281,9 +322,9 @@ export interface ListAuditLogsQuery extends Paging {
   /** The direction; desc by default. */
   sortOrder?: 'asc' | 'desc' | undefined;
   /** Only entries with this action. */
-  action?: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | undefined;
+  action?: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SHARED_REPORT_CREATED' | 'SHARED_REPORT_UPDATED' | 'SHARED_REPORT_DELETED' | 'SEGMENT_CREATED' | 'SEGMENT_UPDATED' | 'SEGMENT_DELETED' | 'ANNOTATION_CREATED' | 'ANNOTATION_UPDATED' | 'ANNOTATION_DELETED' | 'MAIL_REPORT_CREATED' | 'MAIL_REPORT_UPDATED' | 'MAIL_REPORT_DELETED' | 'MAIL_REPORT_CONFIRMED' | 'MAIL_REPORT_UNSUBSCRIBED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ALERT_CHANNEL_CREATED' | 'ALERT_CHANNEL_UPDATED' | 'ALERT_CHANNEL_DELETED' | 'ALERT_RULE_CREATED' | 'ALERT_RULE_UPDATED' | 'ALERT_RULE_DELETED' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | undefined;
   /** Only entries about this type of object. */
-  entityType?: 'url' | 'tag' | 'utm_template' | 'view' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment' | undefined;
+  entityType?: 'url' | 'tag' | 'utm_template' | 'view' | 'segment' | 'annotation' | 'mail_report' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment' | 'shared_report' | 'alert_channel' | 'alert_rule' | undefined;
   /** Id of the changed entity. */
   entityId?: string | undefined;
   /** Id of the user who made the change. */
@@ -499,12 +540,25 @@ export interface ListImportProblemsQuery extends Paging {
 export interface ListInvitationsQuery extends Paging {
 }
 
+export interface ListMailReportsQuery extends Paging {
+}
+
 export interface GetPairingQuery {
   /** As the program shows it. */
   code: string;
 }
 
 export interface ListPasskeysQuery extends Paging {
+}
+
+export interface ListSegmentsQuery extends Paging {
+}
+
+export interface ListSharedReportsQuery extends Paging {
+  /** Only reports about this. */
+  about?: 'workspace' | 'link' | 'tag' | 'bundle' | 'domain' | undefined;
+  /** Only reports about the link, tag, bundle or domain with this id or host name. */
+  target?: string | undefined;
 }
 
 export interface FinishSSOQuery {
@@ -558,6 +612,8 @@ export interface ListURLsQuery extends Paging {
   search?: string | undefined;
   /** A list can also have DELETED, the trash, with search only. */
   status?: 'ACTIVE' | 'INACTIVE' | 'EXPIRED' | 'SCHEDULED' | 'EXHAUSTED' | 'SUSPENDED' | 'DELETED' | undefined;
+  /** Health of the destinations: the worst of all addresses to which a URL leads. */
+  health?: 'ok' | 'redirected' | 'unknown' | 'broken' | undefined;
   /** Name of a tag, case-insensitive. If repeated, a URL must have all of the tags. */
   tag?: string | readonly string[] | undefined;
   /** Host name of the short URLs. The host of the service selects URLs without a custom domain. */
@@ -580,6 +636,8 @@ export interface ExportURLsQuery {
   search?: string | undefined;
   /** A list can also have DELETED, the trash, with search only. */
   status?: 'ACTIVE' | 'INACTIVE' | 'EXPIRED' | 'SCHEDULED' | 'EXHAUSTED' | 'SUSPENDED' | 'DELETED' | undefined;
+  /** Health of the destinations: the worst of all addresses to which a URL leads. */
+  health?: 'ok' | 'redirected' | 'unknown' | 'broken' | undefined;
   /** Name of a tag, case-insensitive. If repeated, a URL must have all of the tags. */
   tag?: string | readonly string[] | undefined;
   /** Host name of the short URLs. The host of the service selects URLs without a custom domain. */
@@ -809,6 +867,34 @@ export interface AccountResource {
   endSession(id: string, options?: RequestOptions): Call<void>;
 }
 
+/** Rules that tell a workspace of unusual clicks, broken destinations, links that end soon, domains in trouble and failing webhooks. */
+export interface AlertsResource {
+  /** List alert channels. A page of the workspace's alert channels, the newest first. Addresses of chats are never returned. */
+  listChannels<F extends keyof ListAlertChannel['data'][number] = keyof ListAlertChannel['data'][number]>(options?: ListAlertChannelsQuery & Fields<F> & RequestOptions): List<ListAlertChannel, F>;
+  /**
+   * Create an alert channel. Adds an e-mail address of a member, or the address of an incoming webhook of Slack, Microsoft Teams or
+   * Discord: a public https address. A workspace can have 100 channels (409).
+   */
+  createChannel(body: CreateAlertChannelRequest, options?: RequestOptions & Idempotent): Call<AlertChannel>;
+  /** Delete an alert channel. Deletes the channel and its messages. Rules keep their other channels. */
+  deleteChannel(id: string, options?: RequestOptions): Call<void>;
+  /** Update the given fields of an alert channel. Changes the given fields. The kind of a channel cannot change. */
+  updateChannel(id: string, body: UpdateAlertChannelRequest, options?: RequestOptions): Call<AlertChannel>;
+  /** List alert rules. A page of the workspace's alert rules, the newest first. */
+  listRules<F extends keyof ListAlertRule['data'][number] = keyof ListAlertRule['data'][number]>(options?: ListAlertRulesQuery & Fields<F> & RequestOptions): List<ListAlertRule, F>;
+  /**
+   * Create an alert rule. Fires an alert when one of the causes begins to hold, and resolves it when the cause no longer holds. A
+   * workspace can have 100 rules (409).
+   */
+  createRule(body: CreateAlertRuleRequest, options?: RequestOptions & Idempotent): Call<AlertRule>;
+  /** Delete an alert rule. Deletes the rule and its alerts. */
+  deleteRule(id: string, options?: RequestOptions): Call<void>;
+  /** Update the given fields of an alert rule. Changes the given fields. */
+  updateRule(id: string, body: UpdateAlertRuleRequest, options?: RequestOptions): Call<AlertRule>;
+  /** List alerts. A page of the workspace's alerts, the newest first. Resolved alerts are kept for 180 days. */
+  list<F extends keyof ListAlert['data'][number] = keyof ListAlert['data'][number]>(options?: ListAlertsQuery & Fields<F> & RequestOptions): List<ListAlert, F>;
+}
+
 /** Reports, exports and a live stream of clicks. */
 export interface AnalyticsResource {
   /** @deprecated Report on all A/B tests (the same at another path). Same as /api/analytics/ab-tests. */
@@ -819,6 +905,11 @@ export interface AnalyticsResource {
   bots<F extends keyof Bots = keyof Bots>(options?: BotsQuery & Fields<F> & RequestOptions): Call<Only<Bots, F>>;
   /** @deprecated Report on the bots that visited any short URL (the same at another path). Same as /api/analytics/bots. */
   botsAlias<F extends keyof Bots = keyof Bots>(options?: BotsAliasQuery & Fields<F> & RequestOptions): Call<Only<Bots, F>>;
+  /**
+   * Report on the conversions of all short URLs. Goals, rates and revenue of all your links, by campaign, source, tag and link, and
+   * the funnel from clicks to conversions. A conversion counts at the time of its click.
+   */
+  conversionsReport<F extends keyof Yields = keyof Yields>(options?: ConversionsReportQuery & Fields<F> & RequestOptions): Call<Only<Yields, F>>;
   /** Export the analytics of all short URLs as a file. The same for all your links, or for the link `urlId`. */
   export(options?: ExportQuery & RequestOptions & { format?: 'csv' }): Call<string>;
   export(options: ExportQuery & RequestOptions & { format: 'json' }): Call<{
@@ -900,6 +991,24 @@ export interface AnalyticsResource {
   recentClicks<F extends keyof RecentClicks = keyof RecentClicks>(id: string, options?: RecentClicksQuery & Fields<F> & RequestOptions): Call<Only<RecentClicks, F>>;
   /** Report on the routing rules of a short URL. Matches of each rule per day, and the visitors by attribute. */
   routingReport<F extends keyof Routing = keyof Routing>(id: string, options?: RoutingReportQuery & Fields<F> & RequestOptions): Call<Only<Routing, F>>;
+}
+
+/** Notes and changes of links, to mark on the charts of reports. */
+export interface AnnotationsResource {
+  /**
+   * List the annotations of a range. The notes of the range, and what the history of links says: a destination or routing rules
+   * were changed, or an experiment was decided. At most the newest 500.
+   */
+  list<F extends keyof AnnotationList = keyof AnnotationList>(options?: ListAnnotationsQuery & Fields<F> & RequestOptions): Call<Only<AnnotationList, F>>;
+  /**
+   * Create a note. Marks an instant on the charts of the workspace, or of one of its links. With 2,000 notes in the workspace, the
+   * response is 409.
+   */
+  create(body: CreateAnnotation, options?: RequestOptions & Idempotent): Call<Annotation>;
+  /** Delete a note. Deletes a note. What comes from the history of links is not found (404). */
+  delete(id: string, options?: RequestOptions): Call<void>;
+  /** Update the given fields of a note. Changes the given fields. What comes from the history of links is not found (404). */
+  update(id: string, body: UpdateAnnotation, options?: RequestOptions): Call<Annotation>;
 }
 
 /** Credentials for scripts and integrations. */
@@ -1196,6 +1305,22 @@ export interface InvitationsResource {
   revoke(id: string, invitationId: string, options?: RequestOptions): Call<void>;
 }
 
+/** Reports that are sent by e-mail each week or month. */
+export interface MailReportsResource {
+  /** List reports by e-mail. A page of the workspace's reports by e-mail in the order of their creation. */
+  list<F extends keyof ListMailReport['data'][number] = keyof ListMailReport['data'][number]>(options?: ListMailReportsQuery & Fields<F> & RequestOptions): List<ListMailReport, F>;
+  /**
+   * Create a report by e-mail. Sends a report at the end of each week or month. Addresses that are no members' are asked to confirm
+   * first; the link works for seven days. With 20 reports in the workspace, the response is 409. After 50 such questions a day, it
+   * is 429.
+   */
+  create(body: CreateMailReport, options?: RequestOptions & Idempotent): Call<MailReport>;
+  /** Delete a report by e-mail. Deletes a report with its recipients. Links in its e-mails no longer work. */
+  delete(id: string, options?: RequestOptions): Call<void>;
+  /** Update the given fields of a report by e-mail. Changes the given fields. */
+  update(id: string, body: UpdateMailReport, options?: RequestOptions): Call<MailReport>;
+}
+
 /** An API key for a program without a browser, which a user confirms in the console. */
 export interface PairingResource {
   /**
@@ -1302,6 +1427,62 @@ export interface RoutingRulesResource {
   get<F extends keyof RoutingRule = keyof RoutingRule>(id: string, ruleId: string, options?: Fields<F> & RequestOptions): Call<Only<RoutingRule, F>>;
   /** Update the given fields of a routing rule. Changes the given fields. `conditions` is replaced as a whole. */
   update(id: string, ruleId: string, body: UpdateRule, options?: RequestOptions & IfMatch): Call<RoutingRule>;
+}
+
+/** Named filters of reports, for all members of a workspace. */
+export interface SegmentsResource {
+  /**
+   * List segments. A page of the workspace's segments in the order of their names. The filters of a segment are parameters of
+   * reports.
+   */
+  list<F extends keyof ListSegment['data'][number] = keyof ListSegment['data'][number]>(options?: ListSegmentsQuery & Fields<F> & RequestOptions): List<ListSegment, F>;
+  /**
+   * Create a segment. Saves filters of reports under a name. If the workspace has a segment of this name, or 200 segments, the
+   * response is 409.
+   */
+  create(body: CreateSegment, options?: RequestOptions & Idempotent): Call<Segment>;
+  /** Delete a segment. Deletes only the name and the filters. Addresses of the console that have the filters keep their meaning. */
+  delete(id: string, options?: RequestOptions): Call<void>;
+  /**
+   * Update the given fields of a segment. Changes the given fields. Reports by e-mail of the segment have the new filters from
+   * their next period on.
+   */
+  update(id: string, body: UpdateSegment, options?: RequestOptions): Call<Segment>;
+}
+
+/** Reports that people without an account see at a secret address. */
+export interface SharedReportsResource {
+  /**
+   * List shared reports. A page of the workspace's shared reports, the newest first. Only EDITORs and above see them, because the
+   * list has their addresses.
+   */
+  list<F extends keyof ListSharedReport['data'][number] = keyof ListSharedReport['data'][number]>(options?: ListSharedReportsQuery & Fields<F> & RequestOptions): List<ListSharedReport, F>;
+  /**
+   * Share a report. Makes an address at which everybody who has it sees a report on the workspace, or on one link, tag, bundle or
+   * domain. Range and filters are fixed. A workspace can have 200 shared reports (409).
+   */
+  create(body: CreateShared, options?: RequestOptions & Idempotent): Call<SharedReport>;
+  /** Revoke a shared report. Deletes a shared report. Its address stops working with the next request, also for pages that are open. */
+  delete(id: string, options?: RequestOptions): Call<void>;
+  /** Get a shared report. A shared report with its address. */
+  get<F extends keyof SharedReport = keyof SharedReport>(id: string, options?: Fields<F> & RequestOptions): Call<Only<SharedReport, F>>;
+  /**
+   * Update the given fields of a shared report. Changes the given fields, and keeps the address. A new password ends the access of
+   * everybody who entered the old one. What the report is about cannot change.
+   */
+  update(id: string, body: UpdateShared, options?: RequestOptions): Call<SharedReport>;
+  /**
+   * Get the figures of a shared report. What the page of the report shows. Credentials are ignored. The figures are computed once
+   * in `refreshSeconds` for all viewers. The response is 401 if the report has a password and X-Report-Pass is not a valid pass,
+   * and 410 if its time is over.
+   */
+  view<F extends keyof SharedView = keyof SharedView>(token: string, options?: Fields<F> & RequestOptions): Call<Only<SharedView, F>>;
+  /**
+   * Enter the password of a shared report. Exchanges the password for a pass, which is valid for 12 hours and until the password
+   * changes. After five wrong passwords an address is locked out for a time that doubles (429). The response is 409 if the report
+   * has no password.
+   */
+  unlock(token: string, body: UnlockSharedReportRequest, options?: RequestOptions): Call<SharedPass>;
 }
 
 /** Sign-in through an identity provider (OpenID Connect). */
@@ -1796,8 +1977,15 @@ export interface Resources {
   readonly abuse: AbuseResource;
   /** Sign-in, sign-out, your profile, password and second factor. */
   readonly account: AccountResource;
+  /**
+   * Rules that tell a workspace of unusual clicks, broken destinations, links that end soon, domains in trouble and failing
+   * webhooks.
+   */
+  readonly alerts: AlertsResource;
   /** Reports, exports and a live stream of clicks. */
   readonly analytics: AnalyticsResource;
+  /** Notes and changes of links, to mark on the charts of reports. */
+  readonly annotations: AnnotationsResource;
   /** Credentials for scripts and integrations. */
   readonly apiKeys: ApiKeysResource;
   /** A whole workspace as one file: export and import. */
@@ -1824,6 +2012,8 @@ export interface Resources {
   readonly imports: ImportsResource;
   /** Links with which new members join a workspace. */
   readonly invitations: InvitationsResource;
+  /** Reports that are sent by e-mail each week or month. */
+  readonly mailReports: MailReportsResource;
   /** An API key for a program without a browser, which a user confirms in the console. */
   readonly pairing: PairingResource;
   /** Sign-in without a user name, with a passkey (WebAuthn). */
@@ -1832,6 +2022,10 @@ export interface Resources {
   readonly privacy: PrivacyResource;
   /** Conditions that send some of a link's visitors to other destinations. */
   readonly routingRules: RoutingRulesResource;
+  /** Named filters of reports, for all members of a workspace. */
+  readonly segments: SegmentsResource;
+  /** Reports that people without an account see at a secret address. */
+  readonly sharedReports: SharedReportsResource;
   /** Sign-in through an identity provider (OpenID Connect). */
   readonly sso: SsoResource;
   /** Settings of the installation. Administrators only. */

@@ -271,7 +271,7 @@ export interface Annotation {
 
 export interface AnnotationList {
   /** Oldest first. */
-  data: Annotation[];
+  annotations: Annotation[];
   /** Whether the range has more than 500 annotations; the oldest ones are left out. */
   isTruncated: boolean;
 }
@@ -376,7 +376,7 @@ export interface Aside {
 }
 
 export interface AuditLog {
-  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SEGMENT_CREATED' | 'SEGMENT_UPDATED' | 'SEGMENT_DELETED' | 'ANNOTATION_CREATED' | 'ANNOTATION_UPDATED' | 'ANNOTATION_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ALERT_CHANNEL_CREATED' | 'ALERT_CHANNEL_UPDATED' | 'ALERT_CHANNEL_DELETED' | 'ALERT_RULE_CREATED' | 'ALERT_RULE_UPDATED' | 'ALERT_RULE_DELETED' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED';
+  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SHARED_REPORT_CREATED' | 'SHARED_REPORT_UPDATED' | 'SHARED_REPORT_DELETED' | 'SEGMENT_CREATED' | 'SEGMENT_UPDATED' | 'SEGMENT_DELETED' | 'ANNOTATION_CREATED' | 'ANNOTATION_UPDATED' | 'ANNOTATION_DELETED' | 'MAIL_REPORT_CREATED' | 'MAIL_REPORT_UPDATED' | 'MAIL_REPORT_DELETED' | 'MAIL_REPORT_CONFIRMED' | 'MAIL_REPORT_UNSUBSCRIBED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ALERT_CHANNEL_CREATED' | 'ALERT_CHANNEL_UPDATED' | 'ALERT_CHANNEL_DELETED' | 'ALERT_RULE_CREATED' | 'ALERT_RULE_UPDATED' | 'ALERT_RULE_DELETED' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED';
   /** A time in RFC 3339. */
   createdAt: string;
   /** Whether an object with a name is still there. */
@@ -384,7 +384,7 @@ export interface AuditLog {
   entityId: string | null;
   /** The present name of the object, such as go.acme.com/spring, or the one that it had when it was deleted. Null if it has none. */
   entityName: string | null;
-  entityType: 'url' | 'tag' | 'utm_template' | 'view' | 'segment' | 'annotation' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment' | 'alert_channel' | 'alert_rule';
+  entityType: 'url' | 'tag' | 'utm_template' | 'view' | 'segment' | 'annotation' | 'mail_report' | 'import' | 'domain' | 'user' | 'api_key' | 'bundle' | 'webhook' | 'variant' | 'routing_rule' | 'settings' | 'oidc_provider' | 'oidc_account' | 'system_setting' | 'visitor' | 'passkey' | 'session' | 'workspace' | 'member' | 'invitation' | 'abuse_report' | 'conversion_settings' | 'experiment' | 'shared_report' | 'alert_channel' | 'alert_rule';
   id: string;
   ipAddress: string | null;
   /** Contains requestId, method and path. */
@@ -823,6 +823,15 @@ export interface ComparedRouting {
   startDate: string;
 }
 
+export interface ComparedSharedFigures {
+  /** Last day of that period, or the instant at which it ends if the interval is minute or hour. */
+  endDate: string;
+  /** The same figures of that period. */
+  figures: SharedFigures;
+  /** First day of that period, or its first instant if the interval is minute or hour. */
+  startDate: string;
+}
+
 export interface ComparedTest {
   /** Last day of that period, or the instant at which it ends if the interval is minute or hour. */
   endDate: string;
@@ -1103,6 +1112,24 @@ export interface CreateKeyInBody {
   scopes?: ('links:read' | 'links:write' | 'analytics:read' | 'conversions:write' | 'webhooks' | 'domains' | 'members')[] | null;
 }
 
+export interface CreateMailReport {
+  /** Weeks begin on Monday. */
+  every: 'WEEK' | 'MONTH';
+  /** Default: true. */
+  isActive?: boolean | null;
+  /** 1 to 60 characters. */
+  name: string;
+  /**
+   * At most 20 e-mail addresses. They replace the present ones; an address that has unsubscribed stays. Addresses of members get
+   * reports at once, others after they have confirmed.
+   */
+  recipients?: string[] | null;
+  /** Id of a segment of the workspace. Null, or left out: all clicks. */
+  segmentId?: string | null;
+  /** IANA time zone of its days. Default: UTC. */
+  timezone?: string | null;
+}
+
 export interface CreateOIDCProviderRequest {
   /** Only emails of these domains are linked to users or create users. Empty means all domains. */
   allowedDomains?: string[] | null;
@@ -1149,6 +1176,24 @@ export interface CreateSegment {
   filters: SegmentFilters;
   /** 1 to 60 characters, unique in the workspace without regard to case. */
   name: string;
+}
+
+export interface CreateShared {
+  about: 'workspace' | 'link' | 'tag' | 'bundle' | 'domain';
+  /** When the address stops working. Null: never. */
+  expiresAt?: string | null;
+  /** 1 to 80 characters, which viewers see. */
+  name: string;
+  /** Up to 20 origins whose pages may embed the report, such as https://www.example.com. Null: none. */
+  origins?: string[] | null;
+  /** 8 characters to 72 bytes. Null: none. */
+  password?: string | null;
+  /** Range and filters, which viewers cannot change. Null: the last 30 days without filters. */
+  selection?: SharedSelection;
+  /** Whether to list the short URLs with most clicks. Default: true. */
+  showLinks?: boolean | null;
+  /** Id of the link, tag or bundle, or host name of the domain. Leave it out for the workspace. */
+  target?: string | null;
 }
 
 export interface CreateTag {
@@ -2758,6 +2803,15 @@ export interface ListInvitation {
   totalPages: number;
 }
 
+export interface ListMailReport {
+  data: MailReport[];
+  page: number;
+  pageSize: number;
+  /** Rows on all pages. */
+  total: number;
+  totalPages: number;
+}
+
 export interface ListMember {
   data: Member[];
   page: number;
@@ -2796,6 +2850,15 @@ export interface ListSegment {
 
 export interface ListSession {
   data: Session[];
+  page: number;
+  pageSize: number;
+  /** Rows on all pages. */
+  total: number;
+  totalPages: number;
+}
+
+export interface ListSharedReport {
+  data: SharedReport[];
   page: number;
   pageSize: number;
   /** Rows on all pages. */
@@ -2896,6 +2959,33 @@ export interface LoginInBody {
   password: string;
   /** A code of the authenticator app, or a recovery code. */
   twoFactorCode?: string | null;
+}
+
+export interface MailRecipient {
+  email: string;
+  /** Whether it was added as a member of the workspace, who need not confirm. */
+  isMember: boolean;
+  /** PENDING: has not confirmed yet. UNSUBSCRIBED: gets no more reports. */
+  state: 'PENDING' | 'CONFIRMED' | 'UNSUBSCRIBED';
+}
+
+export interface MailReport {
+  /** A time in RFC 3339. */
+  createdAt: string;
+  /** Id of the user who made it. Reports stop when this user is no ADMIN of the workspace any more. */
+  createdBy: string;
+  every: 'WEEK' | 'MONTH';
+  id: string;
+  isActive: boolean;
+  name: string;
+  /** When the next report is sent, if it is active: at 7 o'clock in its time zone after the end of the period. */
+  nextAt: string;
+  recipients: MailRecipient[];
+  /** Null: all clicks of the workspace. */
+  segmentId: string | null;
+  timezone: string;
+  /** A time in RFC 3339. */
+  updatedAt: string;
 }
 
 export interface MatchedRule {
@@ -3917,6 +4007,145 @@ export interface Setting {
   value: unknown;
 }
 
+export interface SharedFigures {
+  browsers: Named[];
+  cities: Named[];
+  /** Only if the report compares with an earlier period. */
+  comparison?: ComparedSharedFigures;
+  countries: Named[];
+  devices: Named[];
+  /**
+   * Relative standard error of uniqueVisitors in percent: 2 of 3 estimates are at most that far off, and 19 of 20 at most twice as
+   * far. 0 if uniqueVisitors is exact.
+   */
+  error: number;
+  languages: Named[];
+  operatingSystems: Named[];
+  overview: Summary;
+  regions: Named[];
+  /** Only if the report includes bots. */
+  series?: Split;
+  sites: SiteClicks[];
+  timeSeries: DayFigures[];
+  totalClicks: number;
+  /** Distinct addresses. */
+  uniqueVisitors: number;
+  /** Whether uniqueVisitors was counted. With about a million visitors or more in the requested range it is an estimate. */
+  uniqueVisitorsIsExact: boolean;
+  utmCampaigns: Valued[];
+  utmMediums: Valued[];
+  utmSources: Valued[];
+}
+
+export interface SharedLink {
+  clicks: number;
+  domain: string;
+  slug: string;
+  title: string | null;
+}
+
+export interface SharedPass {
+  /** A time in RFC 3339. */
+  expiresAt: string;
+  /** Send it as the header X-Report-Pass. */
+  pass: string;
+}
+
+export interface SharedReport {
+  /** What the report counts. */
+  about: 'workspace' | 'link' | 'tag' | 'bundle' | 'domain';
+  /** Address of the page. Null if the ENCRYPTION_KEY with which it was saved is not configured any more. */
+  address: string | null;
+  /** Whether viewers see the report: its target exists and is not suspended, and its time is not over. */
+  available: boolean;
+  /** A time in RFC 3339. */
+  createdAt: string;
+  /** Id of the user who shared it. Null if that user was deleted. */
+  createdBy: string | null;
+  /** When the address stops working. Null: never. */
+  expiresAt: string | null;
+  hasPassword: boolean;
+  id: string;
+  /** Title of the page. */
+  name: string;
+  /** Origins whose pages may embed the report. */
+  origins: string[];
+  /** The fixed range and filters. */
+  selection: SharedSelection;
+  /** Whether the report lists the short URLs with most clicks. */
+  showLinks: boolean;
+  /** Present name of the target. Null for the workspace, and if the target is gone. */
+  subject: string | null;
+  /** Id of the link, tag or bundle, or host name of the domain. Null for the workspace. */
+  target: string | null;
+  /** A time in RFC 3339. */
+  updatedAt: string;
+}
+
+export interface SharedSelection {
+  bot?: string[];
+  browser?: string[];
+  bundleId?: string[];
+  city?: string[];
+  /** previous or year: also show the figures of the preceding period, or of the same one a year earlier. */
+  compare?: string;
+  /** ISO 3166-1 codes. This and the next members are the filters of reports. */
+  country?: string[];
+  device?: string[];
+  domain?: string[];
+  /** The last day, or an instant if the interval is hour. */
+  endDate?: string;
+  /** Include bots. */
+  includeBots?: boolean;
+  /** hour, day, week or month. Default: day. Shared reports have no minutes, which would show single visits. */
+  interval?: string;
+  language?: string[];
+  os?: string[];
+  referer?: string[];
+  region?: string[];
+  ruleId?: string[];
+  /** The first day, or an instant if the interval is hour. */
+  startDate?: string;
+  tag?: string[];
+  /**
+   * last_7_days, last_30_days, last_90_days, last_365_days, or custom for startDate and endDate; with interval hour also
+   * last_24_hours. Default: last_30_days.
+   */
+  timeRange?: string;
+  /** IANA time zone of the days. Default: UTC. */
+  timezone?: string;
+  utmCampaign?: string[];
+  utmContent?: string[];
+  utmMedium?: string[];
+  utmSource?: string[];
+  utmTerm?: string[];
+  variantId?: string[];
+}
+
+export interface SharedView {
+  about: 'workspace' | 'link' | 'tag' | 'bundle' | 'domain';
+  /** A time in RFC 3339. */
+  computedAt: string;
+  /** When the address stops working. Null: never. */
+  expiresAt: string | null;
+  figures: SharedFigures;
+  /** The fixed filters by the names of the parameters of reports. Filters by ids are left out. */
+  filters: Record<string, string[]>;
+  heatmap: Heatmap;
+  includeBots: boolean;
+  interval: 'hour' | 'day' | 'week' | 'month';
+  name: string;
+  /** The figures are computed once in this time, however many people look at them. */
+  refreshSeconds: number;
+  /** Name of the link, tag, bundle or domain. Null for the workspace. */
+  subject: string | null;
+  timezone: string;
+  /** Title of the link. */
+  title: string | null;
+  /** Only if the report lists short URLs. */
+  topUrls?: SharedLink[];
+}
+
 export interface SignInMethods {
   /** Whether users can sign in with a passkey: the console's address allows it, and single sign-on is not enforced. */
   passkeys: boolean;
@@ -4274,7 +4503,7 @@ export interface URL {
 
 export interface URLChange {
   /** As in the audit log. EARLIER is the oldest known state if it is not known how it came about. */
-  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SEGMENT_CREATED' | 'SEGMENT_UPDATED' | 'SEGMENT_DELETED' | 'ANNOTATION_CREATED' | 'ANNOTATION_UPDATED' | 'ANNOTATION_DELETED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ALERT_CHANNEL_CREATED' | 'ALERT_CHANNEL_UPDATED' | 'ALERT_CHANNEL_DELETED' | 'ALERT_RULE_CREATED' | 'ALERT_RULE_UPDATED' | 'ALERT_RULE_DELETED' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | 'EARLIER';
+  action: 'URL_CREATED' | 'URL_UPDATED' | 'URL_DELETED' | 'URL_BULK_CREATED' | 'URL_BULK_UPDATED' | 'URL_BULK_DELETED' | 'URL_TRANSFERRED' | 'URL_RESTORED' | 'URL_ROLLED_BACK' | 'URL_SUSPENDED' | 'URL_UNSUSPENDED' | 'ABUSE_REPORTED' | 'ABUSE_REPORT_DISMISSED' | 'ABUSE_REPORT_ACTIONED' | 'USER_LOGIN' | 'USER_LOGOUT' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'PASSWORD_CHANGED' | 'TWO_FACTOR_ENABLED' | 'TWO_FACTOR_DISABLED' | 'SESSION_REVOKED' | 'PASSWORD_RESET_REQUESTED' | 'API_KEY_CREATED' | 'API_KEY_ROTATED' | 'API_KEY_DELETED' | 'VARIANT_CREATED' | 'VARIANT_UPDATED' | 'VARIANT_DELETED' | 'TAG_CREATED' | 'TAG_UPDATED' | 'TAG_DELETED' | 'UTM_TEMPLATE_CREATED' | 'UTM_TEMPLATE_UPDATED' | 'UTM_TEMPLATE_DELETED' | 'VIEW_CREATED' | 'VIEW_UPDATED' | 'VIEW_DELETED' | 'SHARED_REPORT_CREATED' | 'SHARED_REPORT_UPDATED' | 'SHARED_REPORT_DELETED' | 'SEGMENT_CREATED' | 'SEGMENT_UPDATED' | 'SEGMENT_DELETED' | 'ANNOTATION_CREATED' | 'ANNOTATION_UPDATED' | 'ANNOTATION_DELETED' | 'MAIL_REPORT_CREATED' | 'MAIL_REPORT_UPDATED' | 'MAIL_REPORT_DELETED' | 'MAIL_REPORT_CONFIRMED' | 'MAIL_REPORT_UNSUBSCRIBED' | 'IMPORT_CREATED' | 'IMPORT_STARTED' | 'IMPORT_FINISHED' | 'IMPORT_FAILED' | 'IMPORT_CANCELLED' | 'IMPORT_DELETED' | 'DOMAIN_CREATED' | 'DOMAIN_UPDATED' | 'DOMAIN_DELETED' | 'CERTIFICATE_ISSUED' | 'CERTIFICATE_UPLOADED' | 'CERTIFICATE_DELETED' | 'BUNDLE_CREATED' | 'BUNDLE_UPDATED' | 'BUNDLE_DELETED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_DELETED' | 'WEBHOOK_RESENT' | 'ALERT_CHANNEL_CREATED' | 'ALERT_CHANNEL_UPDATED' | 'ALERT_CHANNEL_DELETED' | 'ALERT_RULE_CREATED' | 'ALERT_RULE_UPDATED' | 'ALERT_RULE_DELETED' | 'ROUTING_RULE_CREATED' | 'ROUTING_RULE_UPDATED' | 'ROUTING_RULE_DELETED' | 'PASSKEY_ADDED' | 'PASSKEY_RENAMED' | 'PASSKEY_REMOVED' | 'PASSKEY_CLONED' | 'SSO_LOGIN' | 'SSO_LOGIN_FAILED' | 'OIDC_PROVIDER_CREATED' | 'OIDC_PROVIDER_UPDATED' | 'OIDC_PROVIDER_DELETED' | 'OIDC_ACCOUNT_LINKED' | 'OIDC_ACCOUNT_UNLINKED' | 'WORKSPACE_CREATED' | 'WORKSPACE_UPDATED' | 'WORKSPACE_DELETED' | 'WORKSPACE_EXPORTED' | 'WORKSPACE_IMPORTED' | 'MEMBER_ADDED' | 'MEMBER_UPDATED' | 'MEMBER_REMOVED' | 'INVITATION_CREATED' | 'INVITATION_REVOKED' | 'INVITATION_ACCEPTED' | 'CONVERSION_SETTINGS_UPDATED' | 'CONVERSION_KEY_ROTATED' | 'EXPERIMENT_CREATED' | 'EXPERIMENT_UPDATED' | 'EXPERIMENT_DELETED' | 'EXPERIMENT_RESTARTED' | 'EXPERIMENT_PROMOTED' | 'EXPERIMENT_DECIDED' | 'EXPERIMENT_WEIGHTS_SET' | 'SETTINGS_UPDATED' | 'VISITOR_ERASED' | 'SYSTEM_SETTING_UPDATED' | 'SYSTEM_SETTING_DELETED' | 'EARLIER';
   /** Null if it is not known. */
   at: string | null;
   /** Fields of the link, by name. Passwords are always ***. */
@@ -4382,6 +4611,10 @@ export interface UTMTemplate {
   utmTerm: string | null;
 }
 
+export interface UnlockSharedReportRequest {
+  password: string;
+}
+
 export interface UpdateAlertChannelRequest {
   /** The default is true. */
   isActive?: boolean | null;
@@ -4421,6 +4654,22 @@ export interface UpdateBundle {
   /** Name of an icon; folder if left out. */
   icon?: string | null;
   name?: string | null;
+}
+
+export interface UpdateMailReport {
+  every?: 'WEEK' | 'MONTH' | null;
+  /** Default: true. */
+  isActive?: boolean | null;
+  name?: string | null;
+  /**
+   * At most 20 e-mail addresses. They replace the present ones; an address that has unsubscribed stays. Addresses of members get
+   * reports at once, others after they have confirmed.
+   */
+  recipients?: string[] | null;
+  /** Id of a segment of the workspace. Null, or left out: all clicks. */
+  segmentId?: string | null;
+  /** IANA time zone of its days. Default: UTC. */
+  timezone?: string | null;
 }
 
 export interface UpdateMeInBody {
@@ -4465,6 +4714,20 @@ export interface UpdateSegment {
   /** Replaces all filters. */
   filters?: SegmentFilters;
   name?: string | null;
+}
+
+export interface UpdateShared {
+  /** When the address stops working. Null: never. */
+  expiresAt?: string | null;
+  name?: string | null;
+  /** Up to 20 origins whose pages may embed the report, such as https://www.example.com. Null: none. */
+  origins?: string[] | null;
+  /** 8 characters to 72 bytes. Null: none. */
+  password?: string | null;
+  /** Range and filters, which viewers cannot change. Null: the last 30 days without filters. */
+  selection?: SharedSelection;
+  /** Whether to list the short URLs with most clicks. Default: true. */
+  showLinks?: boolean | null;
 }
 
 export interface UpdateTag {
