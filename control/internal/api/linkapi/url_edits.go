@@ -138,8 +138,8 @@ type URLEdit struct {
 }
 
 func urlEditOf(e store.LinkEdit) URLEdit {
-	return URLEdit{e.ID, e.Status, e.UserID, e.Total, e.Done, e.Changed, e.Failed, e.Undone, analytics.OrNull(e.Failure), kit.Time(e.CreatedAt),
-		kit.Instant(e.FinishedAt)}
+	return URLEdit{e.ID, e.Status, e.UserID, e.Total, e.Done, e.Changed, e.Failed, e.Undone, analytics.OrNull(e.Failure),
+		kit.Time(e.CreatedAt), kit.Instant(e.FinishedAt)}
 }
 
 func editEndpoint(method, path, id, summary string) kit.Endpoint {
