@@ -29,11 +29,8 @@ import (
 	"github.com/shortline/shortline/control/internal/fleet/lockout"
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/fleet/publish"
-	"github.com/shortline/shortline/control/internal/mailreports"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
-	"github.com/shortline/shortline/control/internal/manage/alerts"
-	"github.com/shortline/shortline/control/internal/manage/annotations"
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
@@ -51,7 +48,6 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/privacy"
 	"github.com/shortline/shortline/control/internal/manage/routing"
 	"github.com/shortline/shortline/control/internal/manage/screening"
-	"github.com/shortline/shortline/control/internal/manage/segments"
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/tags"
@@ -62,7 +58,6 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/work"
-	"github.com/shortline/shortline/control/internal/sharedreports"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/ops"
@@ -271,23 +266,8 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		return nil, err
 	}
 	use.Explain = use.Explain.Replaying(clicks)
-	cfg.cache.TTL = p.cfg.AnalyticsCacheTTL
-	cache, err := report.NewCache(cfg.cache)
+	cache, err := p.reports(&use, cfg.cache, clicks)
 	if err != nil {
-		return nil, err
-	}
-	p.closers = append(p.closers, cache.Close)
-	base, err := link.ParseBaseURL(p.cfg.BaseURL)
-	if err != nil {
-		return nil, err
-	}
-	use.Reports = report.New(st, clicks, nil).On(base.Hostname()).Caching(cache)
-	use.Segments, use.Annotations = segments.New(st, use.Reports), annotations.New(st)
-	use.MailReports = mailreports.New(mailreports.Config{BaseURL: p.cfg.BaseURL, Console: cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL),
-		EncryptionKeys: p.cfg.EncryptionKey.Keys(), MembersOnly: p.cfg.MailReports == "members",
-		Mail: use.Mail, Reports: use.Reports}, st)
-	p.addService("mail reports", use.MailReports)
-	if err := p.sharedReports(&use); err != nil {
 		return nil, err
 	}
 	use.Experiments = p.experiments(clicks)
@@ -305,13 +285,7 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	if err := p.register("reports", cache, use.Live, use.Conversions); err != nil {
 		return nil, err
 	}
-	if use.Alerts, err = alerts.New(alerts.Config{EncryptionKeys: p.cfg.EncryptionKey.Keys(), Mail: use.Mail,
-		Console: cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL), Logger: log}, st, clicks); err != nil {
-		return nil, err
-	}
-	p.closers = append(p.closers, use.Alerts.Close)
-	p.addService("alerts", use.Alerts)
-	if err := p.register("alerts", use.Alerts); err != nil {
+	if err := p.alerts(&use, clicks); err != nil {
 		return nil, err
 	}
 	if err := p.configure(&cfg.api); err != nil {
@@ -328,18 +302,6 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		Watched: func() bool { return use.Live.Watched() || looked.lately() },
 		Stored:  []func([]analytics.Row){cache.Clicked, use.Live.Stored}, Converted: []func([]analytics.Row){cache.Clicked},
 	}, nil
-}
-
-// sharedReports makes the use case of shared reports. Their passwords have a queue of their own, so that guesses delay no sign-in.
-func (p *parts) sharedReports(use *api.Deps) error {
-	passwords, err := auth.NewPasswords(0)
-	if err != nil {
-		return err
-	}
-	use.Shared, err = sharedreports.New(sharedreports.Config{BaseURL: p.cfg.BaseURL, Every: p.cfg.SharedReportInterval,
-		EncryptionKeys: p.cfg.EncryptionKey.Keys()}, p.deps.Store, use.Reports, passwords)
-	use.SharedPage = console.SharedReport()
-	return err
 }
 
 // configure sets what the settings of the process say about the API.
