@@ -150,23 +150,11 @@ func (s *Settings) Validate() error {
 	if err := s.Screening.Validate(); err != nil {
 		problems = append(problems, err)
 	}
-	if err := s.Mail.Validate(); err != nil {
-		problems = append(problems, err)
-	}
-	if err := s.Media.Validate(); err != nil {
-		problems = append(problems, err)
-	}
-	if s.MailReports != "members" && s.MailReports != "anyone" {
-		problems = append(problems, errors.New("MAIL_REPORTS: must be members or anyone"))
-	}
-	if s.SignUp != "" && s.SignUp != "invited" && s.SignUp != "closed" {
-		problems = append(problems, fmt.Errorf("SIGN_UP: %q is neither invited nor closed", s.SignUp))
-	}
-	return errors.Join(append(problems, s.checkLimits())...)
+	return errors.Join(append(problems, s.validateFeatures())...)
 }
 
-// checkLimits reports every problem of durations and numbers.
-func (s *Settings) checkLimits() error {
+// validateFeatures is the part of Validate about reports, mail, images and the limits of people.
+func (s *Settings) validateFeatures() error {
 	var problems []error
 	if s.ConversionWindow < time.Minute || s.ConversionWindow > maxConversionWindow {
 		problems = append(problems, errors.New("CONVERSION_WINDOW: must be 1m to 17520h"))
@@ -177,8 +165,20 @@ func (s *Settings) checkLimits() error {
 	if s.AnalyticsCacheTTL < 0 {
 		problems = append(problems, errors.New("ANALYTICS_CACHE_TTL: must not be negative"))
 	}
+	if err := s.Mail.Validate(); err != nil {
+		problems = append(problems, err)
+	}
+	if err := s.Media.Validate(); err != nil {
+		problems = append(problems, err)
+	}
+	if s.MailReports != "members" && s.MailReports != "anyone" {
+		problems = append(problems, errors.New("MAIL_REPORTS: must be members or anyone"))
+	}
 	if s.MaxAPIKeys < 0 {
 		problems = append(problems, errors.New("MAX_API_KEYS_PER_USER: must not be negative"))
+	}
+	if s.SignUp != "" && s.SignUp != "invited" && s.SignUp != "closed" {
+		problems = append(problems, fmt.Errorf("SIGN_UP: %q is neither invited nor closed", s.SignUp))
 	}
 	if s.ListLinks < 0 {
 		problems = append(problems, errors.New("LISTS_IN_MEMORY: must not be negative"))
