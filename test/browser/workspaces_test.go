@@ -336,6 +336,17 @@ func TestWorkspaces_settings(t *testing.T) {
 	}
 	b.inspect("workspace-conversions")
 
+	// The archive: the link of the page answers with a ZIP file of the workspace.
+	b.sees("Export as one file")
+	b.until(`document.querySelector('a[download]')?.pathname === '/api/workspaces/` + growth.ID + `/archive'`)
+	b.eval(`fetch(document.querySelector('a[download]').href).then(async (answer) => {
+		window.archive = answer.status + ' ' + answer.headers.get('Content-Type') + ' ' + (await answer.text()).slice(0, 2);
+	}) && undefined`, nil)
+	b.until(`window.archive !== undefined`)
+	if archive := b.text(`window.archive`); archive != "200 application/zip PK" {
+		t.Errorf("the archive of the workspace: %s", archive)
+	}
+
 	// Deletion: the choice, the workspace and the name are asked for, in this order.
 	link := b.within("growth-team", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("kept")})
 	b.within("growth-team", "POST", "/api/webhooks", map[string]any{"name": "Hook", "url": "https://example.com/hook",

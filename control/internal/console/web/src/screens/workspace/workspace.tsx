@@ -7,6 +7,7 @@ import { Button } from '../../ui/button';
 import { useDraft } from '../../ui/draft';
 import { Input, Tick } from '../../ui/field';
 import { useSaving } from '../../ui/form';
+import { Icon } from '../../ui/icon';
 import { Head, Section } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
@@ -121,6 +122,17 @@ export function WorkspaceScreen() {
       </Section>
       <Conversions />
       {may('EDITOR') && <SharedReports />}
+      {may('ADMIN') && (
+        <Section title={t('ws.archive')} hint={t('ws.archiveHint')}>
+          <p>
+            {/* The browser saves it, because an archive can be larger than the memory of a tab. */}
+            <a class="button plain" href={`/api/workspaces/${here.id}/archive`} download="">
+              <Icon name="download" />
+              {t('links.export')}
+            </a>
+          </p>
+        </Section>
+      )}
       {may('OWNER') && !here.isPersonal && (
         <Section title={t('ws.delete')} hint={t('ws.deleteHint')}>
           <p>

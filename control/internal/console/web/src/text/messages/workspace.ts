@@ -144,6 +144,22 @@ export const workspace = {
     ja: 'API 用の ID',
     ar: 'المعرّف للواجهة البرمجية',
   },
+  'ws.archive': {
+    en: 'Export as one file',
+    de: 'Als eine Datei exportieren',
+    fr: 'Exporter en un fichier',
+    es: 'Exportar en un archivo',
+    ja: '1 つのファイルにエクスポート',
+    ar: 'تصدير في ملف واحد',
+  },
+  'ws.archiveHint': {
+    en: 'A ZIP file with all objects, clicks and conversions. It may have addresses of visitors.',
+    de: 'Eine ZIP-Datei mit allen Objekten, Klicks und Conversions. Sie kann Adressen von Besuchern enthalten.',
+    fr: 'Un fichier ZIP avec tous les objets, clics et conversions. Il peut contenir des adresses de visiteurs.',
+    es: 'Un archivo ZIP con todos los objetos, clics y conversiones. Puede contener direcciones de visitantes.',
+    ja: 'すべてのオブジェクト、クリック、コンバージョンを含む ZIP ファイルです。訪問者のアドレスを含むことがあります。',
+    ar: 'ملف ZIP يضم كل الكائنات والنقرات والتحويلات. قد يتضمن عناوين الزوار.',
+  },
   'ws.previews': {
     en: 'Previews: /slug+ shows where a link leads',
     de: 'Vorschau: /slug+ zeigt, wohin ein Link führt',
