@@ -12,10 +12,9 @@ type AbuseService struct{ c *Client }
 
 // Reports sends GET /api/admin/reports: list reported short URLs.
 //
-// The queue of reported links, the latest report first. A link has at most one open report per source, which counts
-// further reports. Resolved reports are kept for 180 days.
+// The queue of reported links, the latest report first.
 func (s *AbuseService) Reports(ctx context.Context, params ListAbuseReportsParams, opts ...RequestOption) (*Page[AbuseReport], error) {
-	return one[Page[AbuseReport]](ctx, s.c, &call{method: "GET", path: expand("/api/admin/reports"), query: params}, opts)
+	return one[Page[AbuseReport]](ctx, s.c, &call{method: "GET", path: "/api/admin/reports", query: params}, opts)
 }
 
 // AllReports yields all rows of [AbuseService.Reports], page by page. After an error it ends.
@@ -36,40 +35,35 @@ func (s *AbuseService) Report(ctx context.Context, id string, opts ...RequestOpt
 
 // Resolve sends PATCH /api/admin/reports/{id}: dismiss a report or suspend its short URL.
 //
-// `dismiss` closes the report. If a check suspended the link, dismissing lifts the suspension, and the check does not
-// suspend the link for the same destination again. `suspend` suspends the link and closes all its open reports. A
-// report that was resolved already gets 409.
+// `dismiss` closes the report.
 func (s *AbuseService) Resolve(ctx context.Context, id string, body ResolveAbuseReport, opts ...RequestOption) (*AbuseReport, error) {
 	return one[AbuseReport](ctx, s.c, &call{method: "PATCH", path: expand("/api/admin/reports/{id}", id), body: body}, opts)
 }
 
 // LiftDomainSuspension sends DELETE /api/domains/{id}/suspend: lift the suspension of a domain.
 //
-// Edges serve the domain again. Without a suspension nothing changes.
+// Edges serve the domain again.
 func (s *AbuseService) LiftDomainSuspension(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/domains/{id}/suspend", id)}, opts)
 }
 
 // SuspendDomain sends POST /api/domains/{id}/suspend: suspend a domain.
 //
-// Edges stop serving the domain within seconds. The owners see the reason, keep the name, and cannot lift the
-// suspension. Suspending a suspended domain replaces the reason. A domain that is not in service gets 409.
+// Edges stop serving the domain within seconds.
 func (s *AbuseService) SuspendDomain(ctx context.Context, id string, body SuspendDomain, opts ...RequestOption) (*Domain, error) {
 	return one[Domain](ctx, s.c, &call{method: "POST", path: expand("/api/domains/{id}/suspend", id), body: body, key: true}, opts)
 }
 
 // LiftLinkSuspension sends DELETE /api/urls/{id}/suspend: lift the suspension of a short URL.
 //
-// The link works again as its other fields say. All open reports of the link are dismissed. Without a suspension
-// nothing changes.
+// The link works again as its other fields say.
 func (s *AbuseService) LiftLinkSuspension(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/urls/{id}/suspend", id)}, opts)
 }
 
 // SuspendLink sends POST /api/urls/{id}/suspend: suspend a short URL.
 //
-// Visitors get 410. The owners see the reason, get the webhook `url.updated`, and cannot lift the suspension.
-// Suspending a suspended link replaces the reason. All open reports of the link are closed.
+// Visitors get 410.
 func (s *AbuseService) SuspendLink(ctx context.Context, id string, body SuspendLink, opts ...RequestOption) (*Link, error) {
 	return one[Link](ctx, s.c, &call{method: "POST", path: expand("/api/urls/{id}/suspend", id), body: body, key: true}, opts)
 }

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// ListAbuseReportsParams are parameters of a request. A parameter with its zero value is left out. Some are described
-// at [PageParams].
+// ListAbuseReportsParams are parameters of a request. Some are described at [PageParams].
 type ListAbuseReportsParams struct {
 	Page  int `query:"page"`
 	Limit int `query:"limit"`
@@ -51,7 +50,7 @@ type AbuseReport struct {
 type AbuseMessageView struct {
 	Reason AbuseReason `json:"reason"`
 	Text   *string     `json:"text"`
-	// Not verified. Removed when the report is resolved.
+	// Not verified.
 	Email *string   `json:"email"`
 	At    time.Time `json:"at"`
 }
@@ -59,7 +58,7 @@ type AbuseMessageView struct {
 type ResolveAbuseReport struct {
 	// dismiss closes the report; suspend also suspends the link.
 	Action AbuseAction `json:"action"`
-	// Why the link is suspended, for its owners. Required for suspend.
+	// Why the link is suspended, for its owners.
 	Reason Optional[string] `json:"reason,omitzero"`
 }
 
@@ -73,7 +72,7 @@ type SuspendLink struct {
 	Reason string `json:"reason"`
 }
 
-// AbuseAction is one of the constants below. A later release of the server may know more.
+// AbuseAction is one of these; later servers may know more.
 type AbuseAction string
 
 const (
@@ -81,7 +80,7 @@ const (
 	AbuseActionSuspend AbuseAction = "suspend"
 )
 
-// AbuseReason is one of the constants below. A later release of the server may know more.
+// AbuseReason is one of these; later servers may know more.
 type AbuseReason string
 
 const (
@@ -92,7 +91,7 @@ const (
 	AbuseReasonOther    AbuseReason = "OTHER"
 )
 
-// AbuseSource is one of the constants below. A later release of the server may know more.
+// AbuseSource is one of these; later servers may know more.
 type AbuseSource string
 
 const (
@@ -101,7 +100,7 @@ const (
 	AbuseSourceCheck     AbuseSource = "CHECK"
 )
 
-// AbuseStatus is one of the constants below. A later release of the server may know more.
+// AbuseStatus is one of these; later servers may know more.
 type AbuseStatus string
 
 const (

@@ -12,115 +12,100 @@ type AccountService struct{ c *Client }
 
 // Disable2FA sends POST /api/auth/2fa/disable: turn off two-factor authentication.
 //
-// Turns the second factor off. Requires the password and a code or recovery code.
+// Turns the second factor off.
 func (s *AccountService) Disable2FA(ctx context.Context, body DisableTOTP, opts ...RequestOption) (*Message, error) {
-	return one[Message](ctx, s.c, &call{method: "POST", path: expand("/api/auth/2fa/disable"), body: body, key: true}, opts)
+	return one[Message](ctx, s.c, &call{method: "POST", path: "/api/auth/2fa/disable", body: body, key: true}, opts)
 }
 
 // Enable2FA sends POST /api/auth/2fa/enable: turn on two-factor authentication.
 //
-// Turns the second factor on with a code, and returns ten recovery codes, which are shown only once. Each replaces one
-// code.
+// Turns the second factor on with a code, and returns ten recovery codes, which are shown only once.
 func (s *AccountService) Enable2FA(ctx context.Context, body EnableTOTP, opts ...RequestOption) (*TwoFactorEnabled, error) {
-	return one[TwoFactorEnabled](ctx, s.c, &call{method: "POST", path: expand("/api/auth/2fa/enable"), body: body, key: true}, opts)
+	return one[TwoFactorEnabled](ctx, s.c, &call{method: "POST", path: "/api/auth/2fa/enable", body: body, key: true}, opts)
 }
 
 // SetUp2FA sends POST /api/auth/2fa/setup: get a secret for an authenticator app.
 //
-// Requires the current password if you signed in more than ten minutes ago (403 otherwise). Generates a new secret
-// (RFC 6238, six digits, 30 s), also as a QR code. The secret takes effect after you send a code to
-// /api/auth/2fa/enable. Another request replaces it.
+// Requires the current password if you signed in more than ten minutes ago (403 otherwise).
 func (s *AccountService) SetUp2FA(ctx context.Context, body SetUpTOTP, opts ...RequestOption) (*TwoFactorSetup, error) {
-	return one[TwoFactorSetup](ctx, s.c, &call{method: "POST", path: expand("/api/auth/2fa/setup"), body: body, key: true}, opts)
+	return one[TwoFactorSetup](ctx, s.c, &call{method: "POST", path: "/api/auth/2fa/setup", body: body, key: true}, opts)
 }
 
 // Login sends POST /api/auth/login: sign in.
 //
-// Returns an access token and sets it as an HttpOnly cookie. `linkAccount: true` confirms the link to an account at an
-// identity provider after `link_required`. If two-factor authentication is on and the code is missing, the response is
-// `requires2FA: true` without a token; send the request again with the code. After five failures in ten minutes, a
-// client (an IPv4 address or IPv6 /64) is locked out of the account for an increasing time (429). Wrong codes after
-// the right password lock the second factor for all clients.
+// Returns an access token and sets it as an HttpOnly cookie.
 func (s *AccountService) Login(ctx context.Context, body SignIn, opts ...RequestOption) (*SignedIn, error) {
-	return one[SignedIn](ctx, s.c, &call{method: "POST", path: expand("/api/auth/login"), body: body}, opts)
+	return one[SignedIn](ctx, s.c, &call{method: "POST", path: "/api/auth/login", body: body}, opts)
 }
 
 // Logout sends POST /api/auth/logout: sign out.
 //
-// Ends the session of the request on all replicas and clears the cookie. API keys stay valid.
+// Ends the session of the request on all replicas and clears the cookie.
 func (s *AccountService) Logout(ctx context.Context, opts ...RequestOption) (*Message, error) {
-	return one[Message](ctx, s.c, &call{method: "POST", path: expand("/api/auth/logout"), key: true}, opts)
+	return one[Message](ctx, s.c, &call{method: "POST", path: "/api/auth/logout", key: true}, opts)
 }
 
 // Me sends GET /api/auth/me: get the current user.
 //
 // Returns the user of the session or API key.
 func (s *AccountService) Me(ctx context.Context, opts ...RequestOption) (*User, error) {
-	return one[User](ctx, s.c, &call{method: "GET", path: expand("/api/auth/me")}, opts)
+	return one[User](ctx, s.c, &call{method: "GET", path: "/api/auth/me"}, opts)
 }
 
 // UpdateMe sends PUT /api/auth/me: change your name.
 //
 // Sets your name, which other users see.
 func (s *AccountService) UpdateMe(ctx context.Context, body UpdateMe, opts ...RequestOption) (*User, error) {
-	return one[User](ctx, s.c, &call{method: "PUT", path: expand("/api/auth/me"), body: body}, opts)
+	return one[User](ctx, s.c, &call{method: "PUT", path: "/api/auth/me", body: body}, opts)
 }
 
 // SignInMethods sends GET /api/auth/methods: ways to sign in.
 //
 // The available ways to sign in, for a login page: passwords, active identity providers, and passkeys.
 func (s *AccountService) SignInMethods(ctx context.Context, opts ...RequestOption) (*SignInMethods, error) {
-	return one[SignInMethods](ctx, s.c, &call{method: "GET", path: expand("/api/auth/methods")}, opts)
+	return one[SignInMethods](ctx, s.c, &call{method: "GET", path: "/api/auth/methods"}, opts)
 }
 
 // ChangePassword sends POST /api/auth/password: change your password.
 //
-// Requires the current password and ends all other sessions. `revokeApiKeys: true` also deletes your API keys.
-// Requires a session, not an API key.
+// Requires the current password and ends all other sessions.
 func (s *AccountService) ChangePassword(ctx context.Context, body ChangePassword, opts ...RequestOption) (*Message, error) {
-	return one[Message](ctx, s.c, &call{method: "POST", path: expand("/api/auth/password"), body: body, key: true}, opts)
+	return one[Message](ctx, s.c, &call{method: "POST", path: "/api/auth/password", body: body, key: true}, opts)
 }
 
 // PutPassword sends PUT /api/auth/password: change your password.
 //
-// Same as POST at this path.
-//
-// Deprecated: it repeats another method.
+// Deprecated: it is the same as POST at this path.
 func (s *AccountService) PutPassword(ctx context.Context, body ChangePassword, opts ...RequestOption) (*Message, error) {
-	return one[Message](ctx, s.c, &call{method: "PUT", path: expand("/api/auth/password"), body: body}, opts)
+	return one[Message](ctx, s.c, &call{method: "PUT", path: "/api/auth/password", body: body}, opts)
 }
 
 // ForgotPassword sends POST /api/auth/password/forgot: get a link to choose a new password.
 //
-// Sends an e-mail with a link that works once, for 30 minutes. The response is the same for unknown addresses, and
-// takes the same time. It is 403 for every address if the installation sends no e-mail (an administrator must reset
-// the password) or if passwords are turned off. A client may ask five times an hour for one address, all clients
-// together 20 times (429).
+// Sends an e-mail with a link that works once, for 30 minutes.
 func (s *AccountService) ForgotPassword(ctx context.Context, body ForgotPassword, opts ...RequestOption) (*Message, error) {
-	return one[Message](ctx, s.c, &call{method: "POST", path: expand("/api/auth/password/forgot"), body: body}, opts)
+	return one[Message](ctx, s.c, &call{method: "POST", path: "/api/auth/password/forgot", body: body}, opts)
 }
 
 // ResetPassword sends POST /api/auth/password/reset: choose a new password.
 //
-// Sets a new password with the token from the e-mail. All sessions of the user end, and the API keys are deleted. The
-// response does not sign in, and a second factor stays on. A token that expired or was used gets 400.
+// Sets a new password with the token from the e-mail.
 func (s *AccountService) ResetPassword(ctx context.Context, body ResetForgotten, opts ...RequestOption) (*Message, error) {
-	return one[Message](ctx, s.c, &call{method: "POST", path: expand("/api/auth/password/reset"), body: body}, opts)
+	return one[Message](ctx, s.c, &call{method: "POST", path: "/api/auth/password/reset", body: body}, opts)
 }
 
 // EndOtherSessions sends DELETE /api/auth/sessions: end all your other sessions.
 //
-// Ends all your sessions except for that of the request, on all replicas within a second. API keys stay valid.
+// Ends all your sessions except for that of the request, on all replicas within a second.
 func (s *AccountService) EndOtherSessions(ctx context.Context, opts ...RequestOption) error {
-	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/auth/sessions")}, opts)
+	return s.c.none(ctx, &call{method: "DELETE", path: "/api/auth/sessions"}, opts)
 }
 
 // Sessions sends GET /api/auth/sessions: list your sessions.
 //
-// A page of your valid sessions, newest first, each with the address and the user agent of the sign-in. Requires a
-// session, not an API key.
+// A page of your valid sessions, newest first, each with the address and the user agent of the sign-in.
 func (s *AccountService) Sessions(ctx context.Context, params PageParams, opts ...RequestOption) (*Page[Session], error) {
-	return one[Page[Session]](ctx, s.c, &call{method: "GET", path: expand("/api/auth/sessions"), query: params}, opts)
+	return one[Page[Session]](ctx, s.c, &call{method: "GET", path: "/api/auth/sessions", query: params}, opts)
 }
 
 // AllSessions yields all rows of [AccountService.Sessions], page by page. After an error it ends.
@@ -134,8 +119,7 @@ func (s *AccountService) AllSessions(ctx context.Context, params PageParams, opt
 
 // EndSession sends DELETE /api/auth/sessions/{id}: end one of your sessions.
 //
-// Ends one of your sessions on all replicas within a second, including streams in progress. Ending the session of the
-// request signs you out. Sessions of other users are not found (404).
+// Ends one of your sessions on all replicas within a second, including streams in progress.
 func (s *AccountService) EndSession(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/auth/sessions/{id}", id)}, opts)
 }

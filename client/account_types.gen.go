@@ -18,12 +18,12 @@ type EnableTOTP struct {
 
 type TwoFactorEnabled struct {
 	Message string `json:"message"`
-	// Each code works once as a twoFactorCode. The codes are shown only in this response.
+	// Each code works once as a twoFactorCode.
 	RecoveryCodes []string `json:"recoveryCodes"`
 }
 
 type SetUpTOTP struct {
-	// The current password. Required if you signed in more than ten minutes ago.
+	// The current password.
 	Password Optional[string] `json:"password,omitzero"`
 }
 
@@ -46,7 +46,7 @@ type SignIn struct {
 }
 
 type SignedIn struct {
-	// Whether the password was right but a code is required. Send the request again with twoFactorCode.
+	// Whether the password was right but a code is required.
 	Requires2FA bool `json:"requires2FA"`
 	// A JWT, which is also set as a cookie.
 	AccessToken *string `json:"accessToken,omitzero"`
@@ -76,7 +76,7 @@ type SSOProvider struct {
 }
 
 type ChangePassword struct {
-	// At least 8 characters and at most 72 bytes. Common passwords and your own email are refused.
+	// At least 8 characters and at most 72 bytes.
 	NewPassword string `json:"newPassword"`
 	// Required.
 	CurrentPassword Optional[string] `json:"currentPassword,omitzero"`
@@ -101,9 +101,9 @@ type Session struct {
 	CreatedAt time.Time `json:"createdAt"`
 	// The last request, with a precision of one minute.
 	LastSeenAt time.Time `json:"lastSeenAt"`
-	// The address that signed in. Null means unknown.
+	// The address that signed in.
 	IP *string `json:"ip"`
-	// The browser that signed in. Null means unknown.
+	// The browser that signed in.
 	UserAgent *string `json:"userAgent"`
 	// Whether this request belongs to the session.
 	IsCurrent bool `json:"isCurrent"`

@@ -12,9 +12,9 @@ type AlertService struct{ c *Client }
 
 // Channels sends GET /api/alert-channels: list alert channels.
 //
-// A page of the workspace's alert channels, the newest first. Addresses of chats are never returned.
+// A page of the workspace's alert channels, the newest first.
 func (s *AlertService) Channels(ctx context.Context, params PageParams, opts ...RequestOption) (*Page[AlertChannel], error) {
-	return one[Page[AlertChannel]](ctx, s.c, &call{method: "GET", path: expand("/api/alert-channels"), query: params}, opts)
+	return one[Page[AlertChannel]](ctx, s.c, &call{method: "GET", path: "/api/alert-channels", query: params}, opts)
 }
 
 // AllChannels yields all rows of [AlertService.Channels], page by page. After an error it ends.
@@ -29,21 +29,21 @@ func (s *AlertService) AllChannels(ctx context.Context, params PageParams, opts 
 // CreateChannel sends POST /api/alert-channels: create an alert channel.
 //
 // Adds an e-mail address of a member, or the address of an incoming webhook of Slack, Microsoft Teams or Discord: a
-// public https address. A workspace can have 100 channels (409).
+// public https address.
 func (s *AlertService) CreateChannel(ctx context.Context, body CreateAlertChannel, opts ...RequestOption) (*AlertChannel, error) {
-	return one[AlertChannel](ctx, s.c, &call{method: "POST", path: expand("/api/alert-channels"), body: body, key: true}, opts)
+	return one[AlertChannel](ctx, s.c, &call{method: "POST", path: "/api/alert-channels", body: body, key: true}, opts)
 }
 
 // DeleteChannel sends DELETE /api/alert-channels/{id}: delete an alert channel.
 //
-// Deletes the channel and its messages. Rules keep their other channels.
+// Deletes the channel and its messages.
 func (s *AlertService) DeleteChannel(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/alert-channels/{id}", id)}, opts)
 }
 
 // UpdateChannel sends PUT /api/alert-channels/{id}: update the given fields of an alert channel.
 //
-// Changes the given fields. The kind of a channel cannot change.
+// Changes the given fields.
 func (s *AlertService) UpdateChannel(
 	ctx context.Context, id string, body UpdateAlertChannel, opts ...RequestOption,
 ) (*AlertChannel, error) {
@@ -54,7 +54,7 @@ func (s *AlertService) UpdateChannel(
 //
 // A page of the workspace's alert rules, the newest first.
 func (s *AlertService) Rules(ctx context.Context, params PageParams, opts ...RequestOption) (*Page[AlertRule], error) {
-	return one[Page[AlertRule]](ctx, s.c, &call{method: "GET", path: expand("/api/alert-rules"), query: params}, opts)
+	return one[Page[AlertRule]](ctx, s.c, &call{method: "GET", path: "/api/alert-rules", query: params}, opts)
 }
 
 // AllRules yields all rows of [AlertService.Rules], page by page. After an error it ends.
@@ -68,10 +68,9 @@ func (s *AlertService) AllRules(ctx context.Context, params PageParams, opts ...
 
 // CreateRule sends POST /api/alert-rules: create an alert rule.
 //
-// Fires an alert when one of the causes begins to hold, and resolves it when the cause no longer holds. A workspace
-// can have 100 rules (409).
+// Fires an alert when one of the causes begins to hold, and resolves it when the cause no longer holds.
 func (s *AlertService) CreateRule(ctx context.Context, body CreateAlertRule, opts ...RequestOption) (*AlertRule, error) {
-	return one[AlertRule](ctx, s.c, &call{method: "POST", path: expand("/api/alert-rules"), body: body, key: true}, opts)
+	return one[AlertRule](ctx, s.c, &call{method: "POST", path: "/api/alert-rules", body: body, key: true}, opts)
 }
 
 // DeleteRule sends DELETE /api/alert-rules/{id}: delete an alert rule.
@@ -90,9 +89,9 @@ func (s *AlertService) UpdateRule(ctx context.Context, id string, body UpdateAle
 
 // List sends GET /api/alerts: list alerts.
 //
-// A page of the workspace's alerts, the newest first. Resolved alerts are kept for 180 days.
+// A page of the workspace's alerts, the newest first.
 func (s *AlertService) List(ctx context.Context, params ListAlertsParams, opts ...RequestOption) (*Page[Alert], error) {
-	return one[Page[Alert]](ctx, s.c, &call{method: "GET", path: expand("/api/alerts"), query: params}, opts)
+	return one[Page[Alert]](ctx, s.c, &call{method: "GET", path: "/api/alerts", query: params}, opts)
 }
 
 // All yields all rows of [AlertService.List], page by page. After an error it ends.

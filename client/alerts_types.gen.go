@@ -12,9 +12,9 @@ type AlertChannel struct {
 	Kind AlertChannelKind `json:"kind"`
 	// Address of a channel of the kind mail.
 	Email *string `json:"email"`
-	// Host of the address of a chat. The address itself is never returned: whoever knows it can post there.
+	// Host of the address of a chat.
 	Host *string `json:"host"`
-	// Beginning of the quiet hours. Messages wait until their end.
+	// Beginning of the quiet hours.
 	QuietFrom *string `json:"quietFrom"`
 	QuietTo   *string `json:"quietTo"`
 	// IANA time zone of the quiet hours.
@@ -56,8 +56,7 @@ type AlertRule struct {
 	ID     string       `json:"id"`
 	Name   string       `json:"name"`
 	Causes []AlertCause `json:"causes"`
-	// Only this link; null: all links of the workspace. Unusual clicks are then looked for in the 100 links with the
-	// most clicks.
+	// Only this link; null: all links of the workspace.
 	URLID *string `json:"urlId"`
 	// How many days before the end of a link the cause expiry holds.
 	Days       int       `json:"days"`
@@ -72,11 +71,11 @@ type CreateAlertRule struct {
 	Name string `json:"name"`
 	// At least one.
 	Causes []AlertCause `json:"causes"`
-	// At most 20. Webhooks need no channel: they subscribe to alert.fired and alert.resolved.
+	// At most 20.
 	ChannelIDs Optional[[]string] `json:"channelIds,omitzero"`
 	// 1 to 90; 7 if it is left out.
 	Days Optional[int] `json:"days,omitzero"`
-	// The default is true. Open alerts of a rule that is turned off are resolved without messages.
+	// The default is true.
 	IsActive Optional[bool] `json:"isActive,omitzero"`
 	// Only this link; null: all links of the workspace.
 	URLID Optional[string] `json:"urlId,omitzero"`
@@ -92,8 +91,7 @@ type UpdateAlertRule struct {
 	URLID      Optional[string]       `json:"urlId,omitzero"`
 }
 
-// ListAlertsParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [PageParams].
+// ListAlertsParams are parameters of a request. Some are described at [PageParams].
 type ListAlertsParams struct {
 	Page  int `query:"page"`
 	Limit int `query:"limit"`
@@ -121,7 +119,7 @@ type Alert struct {
 	ResolvedAt *time.Time `json:"resolvedAt"`
 }
 
-// AlertCause is one of the constants below. A later release of the server may know more.
+// AlertCause is one of these; later servers may know more.
 type AlertCause string
 
 const (
@@ -133,7 +131,7 @@ const (
 	AlertCauseWebhook     AlertCause = "webhook"
 )
 
-// AlertChannelKind is one of the constants below. A later release of the server may know more.
+// AlertChannelKind is one of these; later servers may know more.
 type AlertChannelKind string
 
 const (
@@ -143,7 +141,7 @@ const (
 	AlertChannelKindDiscord AlertChannelKind = "discord"
 )
 
-// AlertStatus is one of the constants below. A later release of the server may know more.
+// AlertStatus is one of these; later servers may know more.
 type AlertStatus string
 
 const (

@@ -12,29 +12,28 @@ type AnnotationService struct{ c *Client }
 // List sends GET /api/annotations: list the annotations of a range.
 //
 // The notes of the range, and what the history of links says: a destination or routing rules were changed, or an
-// experiment was decided. At most the newest 500.
+// experiment was decided.
 func (s *AnnotationService) List(ctx context.Context, params ListAnnotationsParams, opts ...RequestOption) (*AnnotationList, error) {
-	return one[AnnotationList](ctx, s.c, &call{method: "GET", path: expand("/api/annotations"), query: params}, opts)
+	return one[AnnotationList](ctx, s.c, &call{method: "GET", path: "/api/annotations", query: params}, opts)
 }
 
 // Create sends POST /api/annotations: create a note.
 //
-// Marks an instant on the charts of the workspace, or of one of its links. With 2,000 notes in the workspace, the
-// response is 409.
+// Marks an instant on the charts of the workspace, or of one of its links.
 func (s *AnnotationService) Create(ctx context.Context, body CreateAnnotation, opts ...RequestOption) (*Annotation, error) {
-	return one[Annotation](ctx, s.c, &call{method: "POST", path: expand("/api/annotations"), body: body, key: true}, opts)
+	return one[Annotation](ctx, s.c, &call{method: "POST", path: "/api/annotations", body: body, key: true}, opts)
 }
 
 // Delete sends DELETE /api/annotations/{id}: delete a note.
 //
-// Deletes a note. What comes from the history of links is not found (404).
+// Deletes a note.
 func (s *AnnotationService) Delete(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/annotations/{id}", id)}, opts)
 }
 
 // Update sends PUT /api/annotations/{id}: update the given fields of a note.
 //
-// Changes the given fields. What comes from the history of links is not found (404).
+// Changes the given fields.
 func (s *AnnotationService) Update(ctx context.Context, id string, body UpdateAnnotation, opts ...RequestOption) (*Annotation, error) {
 	return one[Annotation](ctx, s.c, &call{method: "PUT", path: expand("/api/annotations/{id}", id), body: body}, opts)
 }

@@ -6,12 +6,11 @@ import (
 	"time"
 )
 
-// ListAnnotationsParams are parameters of a request. A parameter with its zero value is left out. Some are described
-// at [ReportParams].
+// ListAnnotationsParams are parameters of a request. Some are described at [ReportParams].
 type ListAnnotationsParams struct {
-	// The first day or instant, as in reports. Default: 30 days ago.
+	// The first day or instant, as in reports.
 	StartDate string `query:"startDate"`
-	// The last day or instant, as in reports. Default: today.
+	// The last day or instant, as in reports.
 	EndDate string `query:"endDate"`
 	// The range, as in reports.
 	TimeRange TimeRange `query:"timeRange"`
@@ -31,29 +30,29 @@ type AnnotationList struct {
 
 type Annotation struct {
 	ID string `json:"id"`
-	// NOTE: written by a member. The others come from the history of links, and cannot be changed.
+	// NOTE: written by a member.
 	Kind AnnotationKind `json:"kind"`
 	At   time.Time      `json:"at"`
 	// Of a note; null for other kinds.
 	Text *string `json:"text"`
-	// The link that it is about. Null if it is about the whole workspace, or several links.
+	// The link that it is about.
 	URLID *string `json:"urlId"`
-	// Host name, slash and slug of the link. Links on the host of the service have no host name.
+	// Host name, slash and slug of the link.
 	URLName *string `json:"urlName"`
 	// How many links a change concerns; 1 for notes.
 	URLCount int `json:"urlCount"`
-	// Who wrote the note or made the change. Null if it was the service, or if the user was deleted.
+	// Who wrote the note or made the change.
 	UserID    *string   `json:"userId"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
 type CreateAnnotation struct {
-	// The instant to mark. It may be in the future.
+	// The instant to mark.
 	At time.Time `json:"at"`
 	// 1 to 280 characters.
 	Text string `json:"text"`
-	// The link that the note is about. Without it, the note is about the whole workspace.
+	// The link that the note is about.
 	URLID Optional[string] `json:"urlId,omitzero"`
 }
 
@@ -62,7 +61,7 @@ type UpdateAnnotation struct {
 	Text Optional[string]    `json:"text,omitzero"`
 }
 
-// AnnotationKind is one of the constants below. A later release of the server may know more.
+// AnnotationKind is one of these; later servers may know more.
 type AnnotationKind string
 
 const (

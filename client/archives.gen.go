@@ -13,19 +13,14 @@ type ArchiveService struct{ c *Client }
 // ExportWorkspace sends GET /api/workspaces/{id}/archive: export a workspace as one file.
 //
 // A ZIP file with links, rules, variants, tags, bundles, domains, UTM templates, webhooks and experiments as lines of
-// JSON, and with all clicks and conversions as CSV and Parquet. It has no secrets. Requires the role ADMIN. An API key
-// with scopes cannot do this. A file that was cut off is refused by the import.
+// JSON, and with all clicks and conversions as CSV and Parquet.
 func (s *ArchiveService) ExportWorkspace(ctx context.Context, id string, opts ...RequestOption) (*Raw, error) {
 	return s.c.raw(ctx, &call{method: "GET", path: expand("/api/workspaces/{id}/archive", id)}, opts)
 }
 
 // ImportWorkspace sends POST /api/workspaces/{id}/archive: import a file that exportWorkspace has made.
 //
-// Adds what the archive has to the workspace of the path. The complete file is checked first: a damaged one gets 400,
-// and nothing is changed. What the workspace has already stays as it is, so repeat an import that was interrupted. If
-// something cannot be imported, such as a link whose slug is taken, the response is 409 and nothing is changed, unless
-// `skipConflicts` is true. Domains become PENDING, webhooks inactive with a new secret, and links that had a password
-// inactive. Requires the role ADMIN.
+// Adds what the archive has to the workspace of the path.
 func (s *ArchiveService) ImportWorkspace(
 	ctx context.Context, id string, file io.Reader, params ImportWorkspaceParams, opts ...RequestOption,
 ) (*ArchiveReport, error) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ImportWorkspaceParams are parameters of a request. A parameter with its zero value is left out.
+// ImportWorkspaceParams are parameters of a request.
 type ImportWorkspaceParams struct {
 	// Only tell what would happen.
 	DryRun Optional[bool] `query:"dryRun"`
@@ -39,7 +39,7 @@ type ArchiveCounts struct {
 	Kind ArchiveCountsKind `json:"kind"`
 	// Objects in the archive.
 	Rows int `json:"rows"`
-	// Objects that were added, or would be. Clicks and conversions that are stored already count, too.
+	// Objects that were added, or would be.
 	Created int `json:"created"`
 	// Objects that the workspace has already, which stay as they are.
 	Present int `json:"present"`
@@ -54,7 +54,7 @@ type ArchiveProblem struct {
 	Message string            `json:"message"`
 }
 
-// ArchiveCountsKind is one of the constants below. A later release of the server may know more.
+// ArchiveCountsKind is one of these; later servers may know more.
 type ArchiveCountsKind string
 
 const (

@@ -12,9 +12,9 @@ type AuditService struct{ c *Client }
 
 // List sends GET /api/audit-logs: list the audit log.
 //
-// Every change, sign-in and failed sign-in, newest first. Entries are append-only and never contain passwords or keys.
+// Every change, sign-in and failed sign-in, newest first.
 func (s *AuditService) List(ctx context.Context, params ListAuditLogsParams, opts ...RequestOption) (*Page[AuditLog], error) {
-	return one[Page[AuditLog]](ctx, s.c, &call{method: "GET", path: expand("/api/audit-logs"), query: params}, opts)
+	return one[Page[AuditLog]](ctx, s.c, &call{method: "GET", path: "/api/audit-logs", query: params}, opts)
 }
 
 // All yields all rows of [AuditService.List], page by page. After an error it ends.

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// ListAuditLogsParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [ListLinksParams].
+// ListAuditLogsParams are parameters of a request. Some are described at [ListLinksParams].
 type ListAuditLogsParams struct {
 	Page  int `query:"page"`
 	Limit int `query:"limit"`
@@ -37,8 +36,7 @@ type AuditLog struct {
 	Action     AuditAction `json:"action"`
 	EntityType EntityType  `json:"entityType"`
 	EntityID   *string     `json:"entityId"`
-	// The present name of the object, such as go.acme.com/spring, or the one that it had when it was deleted. Null if
-	// it has none.
+	// The present name of the object, such as go.acme.com/spring, or the one that it had when it was deleted.
 	EntityName *string `json:"entityName"`
 	// Whether an object with a name is still there.
 	EntityExists bool `json:"entityExists"`
@@ -59,7 +57,7 @@ type AuditUser struct {
 	Name  string `json:"name"`
 }
 
-// AuditSort is one of the constants below. A later release of the server may know more.
+// AuditSort is one of these; later servers may know more.
 type AuditSort string
 
 const (
@@ -69,7 +67,7 @@ const (
 	AuditSortUserID     AuditSort = "userId"
 )
 
-// EntityType is one of the constants below. A later release of the server may know more.
+// EntityType is one of these; later servers may know more.
 type EntityType string
 
 const (

@@ -12,9 +12,9 @@ type BundleService struct{ c *Client }
 
 // List sends GET /api/bundles: list bundles.
 //
-// A page of bundles. Archived bundles are excluded unless `status` is ARCHIVED.
+// A page of bundles.
 func (s *BundleService) List(ctx context.Context, params ListBundlesParams, opts ...RequestOption) (*Page[Bundle], error) {
-	return one[Page[Bundle]](ctx, s.c, &call{method: "GET", path: expand("/api/bundles"), query: params}, opts)
+	return one[Page[Bundle]](ctx, s.c, &call{method: "GET", path: "/api/bundles", query: params}, opts)
 }
 
 // All yields all rows of [BundleService.List], page by page. After an error it ends.
@@ -28,14 +28,14 @@ func (s *BundleService) All(ctx context.Context, params ListBundlesParams, opts 
 
 // Create sends POST /api/bundles: create a bundle.
 //
-// A named, ordered group of links. It does not change their destinations.
+// A named, ordered group of links.
 func (s *BundleService) Create(ctx context.Context, body CreateBundle, opts ...RequestOption) (*Bundle, error) {
-	return one[Bundle](ctx, s.c, &call{method: "POST", path: expand("/api/bundles"), body: body, key: true}, opts)
+	return one[Bundle](ctx, s.c, &call{method: "POST", path: "/api/bundles", body: body, key: true}, opts)
 }
 
 // Delete sends DELETE /api/bundles/{id}: delete a bundle; its links stay.
 //
-// Deletes only the bundle. The links and their clicks stay.
+// Deletes only the bundle.
 func (s *BundleService) Delete(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/bundles/{id}", id)}, opts)
 }
@@ -49,14 +49,14 @@ func (s *BundleService) Get(ctx context.Context, id string, opts ...RequestOptio
 
 // Update sends PUT /api/bundles/{id}: update the given fields of a bundle.
 //
-// Changes the given fields. Null or an empty string restores the default.
+// Changes the given fields.
 func (s *BundleService) Update(ctx context.Context, id string, body UpdateBundle, opts ...RequestOption) (*Bundle, error) {
 	return one[Bundle](ctx, s.c, &call{method: "PUT", path: expand("/api/bundles/{id}", id), body: body}, opts)
 }
 
 // Archive sends POST /api/bundles/{id}/archive: archive a bundle, which hides it from lists.
 //
-// Hides the bundle from lists. Its data is kept, and its links keep working.
+// Hides the bundle from lists.
 func (s *BundleService) Archive(ctx context.Context, id string, opts ...RequestOption) (*Bundle, error) {
 	return one[Bundle](ctx, s.c, &call{method: "POST", path: expand("/api/bundles/{id}/archive", id), key: true}, opts)
 }

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// ListBundlesParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [PageParams].
+// ListBundlesParams are parameters of a request. Some are described at [PageParams].
 type ListBundlesParams struct {
 	Page  int `query:"page"`
 	Limit int `query:"limit"`
@@ -69,7 +68,7 @@ type UpdateBundle struct {
 	Name        Optional[string] `json:"name,omitzero"`
 }
 
-// BundleStatsParams are parameters of a request. A parameter with its zero value is left out.
+// BundleStatsParams are parameters of a request.
 type BundleStatsParams struct {
 	// IANA name of the time zone for days; UTC if not given.
 	Timezone string `query:"timezone"`
@@ -119,7 +118,7 @@ type MoveInBundle struct {
 	Order int `json:"order"`
 }
 
-// BundleStatus is one of the constants below. A later release of the server may know more.
+// BundleStatus is one of these; later servers may know more.
 type BundleStatus string
 
 const (

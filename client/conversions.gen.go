@@ -12,44 +12,37 @@ type ConversionService struct{ c *Client }
 
 // Send sends POST /api/conversions: send conversions.
 //
-// Records what visitors did after a click, such as a purchase. `clickId` is the value of the parameter `sl_click` that
-// the visitor's destination received. The body is one object, an array, or `{"items": […]}`, with 1 to 1,000 items,
-// or one object per line as `application/x-ndjson`. The response tells what became of each item; the items with
-// `accepted` are stored durably. The first conversion of a name counts for each click, unless it is `repeatable` and
-// has an `externalId`. Sending a conversion again is harmless. 503: nothing was lost or half done, so send the same
-// request again.
+// Records what visitors did after a click, such as a purchase.
 func (s *ConversionService) Send(ctx context.Context, body ConversionItems, opts ...RequestOption) (*ConversionsSent, error) {
-	return one[ConversionsSent](ctx, s.c, &call{method: "POST", path: expand("/api/conversions"), body: body}, opts)
+	return one[ConversionsSent](ctx, s.c, &call{method: "POST", path: "/api/conversions", body: body}, opts)
 }
 
 // Settings sends GET /api/conversions/settings: get the settings of conversions.
 //
-// The settings of the workspace. The publishable key is not secret: web pages contain it.
+// The settings of the workspace.
 func (s *ConversionService) Settings(ctx context.Context, opts ...RequestOption) (*ConversionSettings, error) {
-	return one[ConversionSettings](ctx, s.c, &call{method: "GET", path: expand("/api/conversions/settings")}, opts)
+	return one[ConversionSettings](ctx, s.c, &call{method: "GET", path: "/api/conversions/settings"}, opts)
 }
 
 // PutSettings sends PUT /api/conversions/settings: change the given settings of conversions.
 //
-// Changes the given fields. A new `clickParameter` reaches every edge within a second; pages must read the new name.
-// `hosts` replaces the list.
+// Changes the given fields.
 func (s *ConversionService) PutSettings(
 	ctx context.Context, body PutConversionSettings, opts ...RequestOption,
 ) (*ConversionSettings, error) {
-	return one[ConversionSettings](ctx, s.c, &call{method: "PUT", path: expand("/api/conversions/settings"), body: body}, opts)
+	return one[ConversionSettings](ctx, s.c, &call{method: "PUT", path: "/api/conversions/settings", body: body}, opts)
 }
 
 // RotateKey sends POST /api/conversions/settings/rotate-key: replace the publishable key.
 //
 // Edges refuse the old key within a second, so change the pages soon after.
 func (s *ConversionService) RotateKey(ctx context.Context, opts ...RequestOption) (*ConversionSettings, error) {
-	return one[ConversionSettings](ctx, s.c, &call{method: "POST", path: expand("/api/conversions/settings/rotate-key"), key: true}, opts)
+	return one[ConversionSettings](ctx, s.c, &call{method: "POST", path: "/api/conversions/settings/rotate-key", key: true}, opts)
 }
 
 // List sends GET /api/urls/{id}/conversions: list the conversions of a short URL.
 //
-// Newest click first. A page must end within the first 10,000 conversions; the export has all of them. The figures of
-// the click are Unknown until it has arrived, which usually takes seconds.
+// Newest click first.
 func (s *ConversionService) List(
 	ctx context.Context, id string, params ListConversionsParams, opts ...RequestOption,
 ) (*Page[Conversion], error) {
@@ -69,16 +62,14 @@ func (s *ConversionService) All(
 
 // Export sends GET /api/urls/{id}/conversions/export: export the conversions of a short URL as CSV.
 //
-// All conversions in the range as CSV (UTF-8 with a byte-order mark), newest click first. The columns are those of the
-// list.
+// All conversions in the range as CSV (UTF-8 with a byte-order mark), newest click first.
 func (s *ConversionService) Export(ctx context.Context, id string, params ExportConversionsParams, opts ...RequestOption) (*Raw, error) {
 	return s.c.raw(ctx, &call{method: "GET", path: expand("/api/urls/{id}/conversions/export", id), query: params}, opts)
 }
 
 // Goals sends GET /api/urls/{id}/goals: list the goals of a short URL.
 //
-// Every name that conversions of the link have, with their number and revenue. A conversion belongs to the time of its
-// click.
+// Every name that conversions of the link have, with their number and revenue.
 func (s *ConversionService) Goals(ctx context.Context, id string, params ListGoalsParams, opts ...RequestOption) (*Page[Goal], error) {
 	return one[Page[Goal]](ctx, s.c, &call{method: "GET", path: expand("/api/urls/{id}/goals", id), query: params}, opts)
 }

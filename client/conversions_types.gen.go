@@ -13,12 +13,11 @@ type ConversionItems struct {
 type ConversionItem struct {
 	// The id of the click, from the query of the destination.
 	ClickID string `json:"clickId"`
-	// What happened: letters, digits, spaces and . _ : / -. A link has at most 50 different names.
+	// What happened: letters, digits, spaces and . _ : / -.
 	Name string `json:"name"`
 	// ISO 4217.
 	Currency Optional[string] `json:"currency,omitzero"`
-	// Your own id, such as an order number. It counts once for the name in the workspace, whichever click it comes
-	// with.
+	// Your own id, such as an order number.
 	ExternalID Optional[string] `json:"externalId,omitzero"`
 	// When it happened; without it, now.
 	OccurredAt Optional[time.Time] `json:"occurredAt,omitzero"`
@@ -41,9 +40,7 @@ type ConversionResult struct {
 	// The place of the item in the request, from 0.
 	Index int `json:"index"`
 	// accepted: it is stored. duplicate: it was accepted before, and does not count again; field is externalId if that
-	// was with another click. All others are refused: invalid (a field is wrong), malformed (no click id), forged (not
-	// from this installation), foreign (a link of another workspace), expired (the click is too old), before_click and
-	// in_future (the time is impossible), too_many_goals (the link has 50 other names).
+	// was with another click.
 	Verdict ConversionVerdict `json:"verdict"`
 	// The field to blame.
 	Field *string `json:"field,omitzero"`
@@ -56,7 +53,7 @@ type ConversionSettings struct {
 	ClickParameter string `json:"clickParameter"`
 	// Web sites whose pages may send conversions. *.example.com is every name below example.com.
 	Hosts []string `json:"hosts"`
-	// The key that pages send with conversions. It is not secret. null before the settings are first changed.
+	// The key that pages send with conversions.
 	PublishableKey *string `json:"publishableKey"`
 }
 
@@ -67,16 +64,15 @@ type PutConversionSettings struct {
 	Hosts Optional[[]string] `json:"hosts,omitzero"`
 }
 
-// ListConversionsParams are parameters of a request. A parameter with its zero value is left out. Some are described
-// at [PageParams].
+// ListConversionsParams are parameters of a request. Some are described at [PageParams].
 type ListConversionsParams struct {
-	// First day of the clicks, or an instant. Without a range: all time.
+	// First day of the clicks, or an instant.
 	StartDate string `query:"startDate"`
 	// Last day of the clicks, or an instant.
 	EndDate string `query:"endDate"`
 	// A range by name, as in reports.
 	TimeRange TimeRange `query:"timeRange"`
-	// Time zone of the days. Default: UTC.
+	// Time zone of the days.
 	Timezone    string         `query:"timezone"`
 	IncludeBots Optional[bool] `query:"includeBots"`
 	Country     []string       `query:"country,explode"`
@@ -135,8 +131,7 @@ type Conversion struct {
 	UTMCampaign   *string `json:"utmCampaign"`
 }
 
-// ExportConversionsParams are parameters of a request. A parameter with its zero value is left out. Some are described
-// at [ListConversionsParams].
+// ExportConversionsParams are parameters of a request. Some are described at [ListConversionsParams].
 type ExportConversionsParams struct {
 	StartDate   string         `query:"startDate"`
 	EndDate     string         `query:"endDate"`
@@ -165,8 +160,7 @@ type ExportConversionsParams struct {
 	Goal        string         `query:"goal"`
 }
 
-// ListGoalsParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [PageParams].
+// ListGoalsParams are parameters of a request. Some are described at [PageParams].
 type ListGoalsParams struct {
 	StartDate   string         `query:"startDate"`
 	EndDate     string         `query:"endDate"`
@@ -203,7 +197,7 @@ type Goal struct {
 	Revenue []Amount `json:"revenue"`
 }
 
-// ConversionSource is one of the constants below. A later release of the server may know more.
+// ConversionSource is one of these; later servers may know more.
 type ConversionSource string
 
 const (
@@ -211,7 +205,7 @@ const (
 	ConversionSourceBrowser ConversionSource = "browser"
 )
 
-// ConversionVerdict is one of the constants below. A later release of the server may know more.
+// ConversionVerdict is one of these; later servers may know more.
 type ConversionVerdict string
 
 const (

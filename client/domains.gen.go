@@ -14,7 +14,7 @@ type DomainService struct{ c *Client }
 //
 // A page of domains in the order of their host names.
 func (s *DomainService) List(ctx context.Context, params SearchParams, opts ...RequestOption) (*Page[Domain], error) {
-	return one[Page[Domain]](ctx, s.c, &call{method: "GET", path: expand("/api/domains"), query: params}, opts)
+	return one[Page[Domain]](ctx, s.c, &call{method: "GET", path: "/api/domains", query: params}, opts)
 }
 
 // All yields all rows of [DomainService.List], page by page. After an error it ends.
@@ -28,15 +28,14 @@ func (s *DomainService) All(ctx context.Context, params SearchParams, opts ...Re
 
 // Create sends POST /api/domains: add a domain.
 //
-// Adds a host name. Set the DNS records of the response, then verify the domain. A name that another workspace has
-// proved to be its own gets 409.
+// Adds a host name.
 func (s *DomainService) Create(ctx context.Context, body CreateDomain, opts ...RequestOption) (*Domain, error) {
-	return one[Domain](ctx, s.c, &call{method: "POST", path: expand("/api/domains"), body: body, key: true}, opts)
+	return one[Domain](ctx, s.c, &call{method: "POST", path: "/api/domains", body: body, key: true}, opts)
 }
 
 // Delete sends DELETE /api/domains/{id}: delete a domain without links.
 //
-// Deletes a domain that has no links. Edges stop serving it within seconds.
+// Deletes a domain that has no links.
 func (s *DomainService) Delete(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/domains/{id}", id)}, opts)
 }
@@ -50,8 +49,7 @@ func (s *DomainService) Get(ctx context.Context, id string, opts ...RequestOptio
 
 // Update sends PUT /api/domains/{id}: update the given fields of a domain.
 //
-// Changes the given fields: missing fields are kept, null or an empty string clears an address. The host name cannot
-// be changed. `caseSensitive` = false is a conflict while slugs of the domain differ in case only.
+// Changes the given fields: missing fields are kept, null or an empty string clears an address.
 func (s *DomainService) Update(ctx context.Context, id string, body UpdateDomain, opts ...RequestOption) (*Domain, error) {
 	return one[Domain](ctx, s.c, &call{method: "PUT", path: expand("/api/domains/{id}", id), body: body}, opts)
 }
@@ -59,24 +57,21 @@ func (s *DomainService) Update(ctx context.Context, id string, body UpdateDomain
 // DeleteCertificate sends DELETE /api/domains/{id}/certificate: delete an uploaded certificate.
 //
 // If the service orders certificates, the uploaded one stays in use until there is another one; otherwise the domain
-// has no TLS from now on. Without an uploaded certificate nothing changes.
+// has no TLS from now on.
 func (s *DomainService) DeleteCertificate(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/domains/{id}/certificate", id)}, opts)
 }
 
 // UploadCertificate sends PUT /api/domains/{id}/certificate: upload a certificate.
 //
-// Edges present the certificate within seconds, and the service orders none until it is deleted. A certificate that
-// visitors would not accept gets 400 with the reason, and the previous one stays in use. The end of the certificate is
-// announced by e-mail and webhook.
+// Edges present the certificate within seconds, and the service orders none until it is deleted.
 func (s *DomainService) UploadCertificate(ctx context.Context, id string, body UploadCertificate, opts ...RequestOption) (*Domain, error) {
 	return one[Domain](ctx, s.c, &call{method: "PUT", path: expand("/api/domains/{id}/certificate", id), body: body}, opts)
 }
 
 // Verify sends POST /api/domains/{id}/verify: look for the DNS records of a domain.
 //
-// Looks for the records now, which takes at most five seconds. With the TXT record the domain becomes ACTIVE, and
-// edges serve its links within seconds. The service also looks by itself: often at first, then daily.
+// Looks for the records now, which takes at most five seconds.
 func (s *DomainService) Verify(ctx context.Context, id string, opts ...RequestOption) (*Domain, error) {
 	return one[Domain](ctx, s.c, &call{method: "POST", path: expand("/api/domains/{id}/verify", id), key: true}, opts)
 }

@@ -23,21 +23,20 @@ type Domain struct {
 	Records []DomainRecord `json:"records"`
 	// The certificate for TLS; null before the service has begun to order one, and if it orders none.
 	Certificate *Certificate `json:"certificate"`
-	// Where visitors of / go. Without it they get 404.
+	// Where visitors of / go.
 	RootURL *string `json:"rootUrl"`
-	// Where visitors of slugs go that do not exist. Without it they get 404.
+	// Where visitors of slugs go that do not exist.
 	NotFoundURL *string `json:"notFoundUrl"`
-	// Where visitors of expired and exhausted links go that have no expiredUrl themselves. Without it they get 410.
+	// Where visitors of expired and exhausted links go that have no expiredUrl themselves.
 	ExpiredURL *string `json:"expiredUrl"`
 	// max-age of the header Strict-Transport-Security in seconds; 0: no header.
 	HSTS int `json:"hsts"`
-	// The name on pages for visitors, such as the one that asks for a password. Without it, the pages show the brand
-	// of the service.
+	// The name on pages for visitors, such as the one that asks for a password.
 	BrandName *string `json:"brandName"`
 	// The picture beside the name.
 	BrandLogoURL *string  `json:"brandLogoUrl"`
 	AppLinks     AppLinks `json:"appLinks"`
-	// Whether slugs that differ in case only are different links. If not, a slug is found in any case.
+	// Whether slugs that differ in case only are different links.
 	CaseSensitive bool        `json:"caseSensitive"`
 	Slugs         DomainSlugs `json:"slugs"`
 	// Characters that a slug has at least.
@@ -60,15 +59,14 @@ type DomainRecord struct {
 	Found bool `json:"found"`
 	// What the last check found instead.
 	Message *string `json:"message"`
-	// The code of the message. Messages without one are in English only.
+	// The code of the message.
 	Code *Code `json:"code,omitzero"`
 	// What belongs in the sentence of the code, in the order of the English message.
 	Values []string `json:"values,omitzero"`
 }
 
 type Certificate struct {
-	// PENDING until the first order succeeds, ACTIVE, or FAILED if the last order failed. An earlier certificate stays
-	// in use.
+	// PENDING until the first order succeeds, ACTIVE, or FAILED if the last order failed.
 	Status CertificateStatus `json:"status"`
 	// ACME if the service orders and renews the certificate, UPLOADED if an owner has uploaded it.
 	Source CertificateSource `json:"source"`
@@ -96,7 +94,7 @@ type CreateDomain struct {
 	Hostname string `json:"hostname"`
 	// Files that let apps open the links of the domain. null removes both.
 	AppLinks Optional[AppLinksFields] `json:"appLinks,omitzero"`
-	// An https URL. Browsers of visitors load the picture from there. null or an empty string removes it.
+	// An https URL.
 	BrandLogoURL Optional[string] `json:"brandLogoUrl,omitzero"`
 	// At most 60 characters. null or an empty string removes it.
 	BrandName Optional[string] `json:"brandName,omitzero"`
@@ -120,7 +118,7 @@ type CreateDomain struct {
 }
 
 type AppLinksFields struct {
-	// An array; null removes it. Both together have at most 16 KiB.
+	// An array; null removes it.
 	Android Optional[any] `json:"android,omitzero"`
 	// An object; null removes it.
 	Apple Optional[any] `json:"apple,omitzero"`
@@ -142,13 +140,13 @@ type UpdateDomain struct {
 }
 
 type UploadCertificate struct {
-	// The certificate and those of its authorities in PEM, the one of the host first. At most 10 KiB.
+	// The certificate and those of its authorities in PEM, the one of the host first.
 	Certificate string `json:"certificate"`
-	// The private key in PEM, not encrypted. Responses never contain it.
+	// The private key in PEM, not encrypted.
 	PrivateKey string `json:"privateKey"`
 }
 
-// CertificateSource is one of the constants below. A later release of the server may know more.
+// CertificateSource is one of these; later servers may know more.
 type CertificateSource string
 
 const (
@@ -156,7 +154,7 @@ const (
 	CertificateSourceUploaded CertificateSource = "UPLOADED"
 )
 
-// CertificateStatus is one of the constants below. A later release of the server may know more.
+// CertificateStatus is one of these; later servers may know more.
 type CertificateStatus string
 
 const (
@@ -165,7 +163,7 @@ const (
 	CertificateStatusFailed  CertificateStatus = "FAILED"
 )
 
-// DomainSlugs is one of the constants below. A later release of the server may know more.
+// DomainSlugs is one of these; later servers may know more.
 type DomainSlugs string
 
 const (
@@ -173,7 +171,7 @@ const (
 	DomainSlugsExtended DomainSlugs = "extended"
 )
 
-// DomainStatus is one of the constants below. A later release of the server may know more.
+// DomainStatus is one of these; later servers may know more.
 type DomainStatus string
 
 const (
@@ -183,7 +181,7 @@ const (
 	DomainStatusSuspended DomainStatus = "SUSPENDED"
 )
 
-// RecordType is one of the constants below. A later release of the server may know more.
+// RecordType is one of these; later servers may know more.
 type RecordType string
 
 const (

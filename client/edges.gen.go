@@ -12,7 +12,7 @@ type EdgeService struct{ c *Client }
 // List sends GET /api/edges: list the edges.
 //
 // The last report of each edge within the last day: its revision and lag, links with unusable rules and the reasons,
-// and clicks to deliver. All replicas return the same.
+// and clicks to deliver.
 func (s *EdgeService) List(ctx context.Context, opts ...RequestOption) (*EdgeList, error) {
-	return one[EdgeList](ctx, s.c, &call{method: "GET", path: expand("/api/edges")}, opts)
+	return one[EdgeList](ctx, s.c, &call{method: "GET", path: "/api/edges"}, opts)
 }

@@ -45,9 +45,9 @@ type Edge struct {
 	Spool   EdgeSpool `json:"spool"`
 	// How long redirects of the last minute took; null without measured redirects.
 	Latency *EdgeLatency `json:"latency"`
-	// Another process with the same id whose reports are rejected. It keeps its clicks.
+	// Another process with the same id whose reports are rejected.
 	Twin *EdgeTwin `json:"twin"`
-	// The code of the message. Messages without one are in English only.
+	// The code of the message.
 	Code *Code `json:"code,omitzero"`
 	// What belongs in the sentence of the code, in the order of the English message.
 	Values []string `json:"values,omitzero"`
@@ -58,7 +58,7 @@ type Aside struct {
 	Slug   string `json:"slug"`
 	// The problem with its rules; empty from an edge of an older release.
 	Reason string `json:"reason"`
-	// The code of the message. Messages without one are in English only.
+	// The code of the message.
 	Code *Code `json:"code,omitzero"`
 	// What belongs in the sentence of the code, in the order of the English message.
 	Values []string `json:"values,omitzero"`
@@ -89,24 +89,21 @@ type EdgeTwin struct {
 }
 
 type RegionReach struct {
-	// Where later clicks may be: edge or kafka. Null if it is unknown.
+	// Where later clicks may be: edge or kafka.
 	WaitsAt *RegionReachWaitsAt `json:"waitsAt"`
 	// Edges that have reported within a day.
 	Edges int `json:"edges"`
-	// Those that have not reported for two minutes. The region is complete only up to the last report of such an edge,
-	// unless it had no clicks then and another edge of the region reports.
+	// Those that have not reported for two minutes.
 	SilentEdges int `json:"silentEdges"`
 	// REGION of its edges, and the name of its Kafka in KAFKA_REGIONS; empty for edges without a region.
 	Region string `json:"region"`
-	// Reports have all clicks of the region up to this time. Null if it is unknown, such as in a standalone process or
-	// before ingest has read the region.
+	// Reports have all clicks of the region up to this time.
 	CompleteUntil *time.Time `json:"completeUntil"`
-	// Age of completeUntil. It is below a minute while clicks arrive normally, because edges report every few seconds;
-	// 0 if it is unknown.
+	// Age of completeUntil.
 	LagSeconds float64 `json:"lagSeconds"`
 }
 
-// RegionReachWaitsAt is one of the constants below. A later release of the server may know more.
+// RegionReachWaitsAt is one of these; later servers may know more.
 type RegionReachWaitsAt string
 
 const (

@@ -12,26 +12,21 @@ type ExperimentService struct{ c *Client }
 
 // Delete sends DELETE /api/urls/{id}/experiment: delete an experiment.
 //
-// The variants keep their weights. The history of weights is deleted.
+// The variants keep their weights.
 func (s *ExperimentService) Delete(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/urls/{id}/experiment", id)}, opts)
 }
 
 // Get sends GET /api/urls/{id}/experiment: report how the variants of a short URL compare.
 //
-// Compares the variants by the visitors who converted. It works for every link with variants: without an experiment,
-// `goal` is required, and the decision is computed from the figures of this moment. The figures may be looked at any
-// time: at most 5 % of experiments without a difference ever name a winner. The guide on experiments explains each
-// figure.
+// Compares the variants by the visitors who converted.
 func (s *ExperimentService) Get(ctx context.Context, id string, params GetExperimentParams, opts ...RequestOption) (*Experiment, error) {
 	return one[Experiment](ctx, s.c, &call{method: "GET", path: expand("/api/urls/{id}/experiment", id), query: params}, opts)
 }
 
 // Put sends PUT /api/urls/{id}/experiment: start an experiment, or change its settings.
 //
-// The link needs A/B testing and at least two active variants with a weight, else the response is 409. Fields that are
-// left out keep their value. The autopilot checks the experiment every 5 minutes. When it is over, webhooks that
-// subscribe to `experiment.decided` get it once.
+// The link needs A/B testing and at least two active variants with a weight, else the response is 409.
 func (s *ExperimentService) Put(ctx context.Context, id string, body PutExperiment, opts ...RequestOption) (*Experiment, error) {
 	return one[Experiment](ctx, s.c, &call{method: "PUT", path: expand("/api/urls/{id}/experiment", id), body: body}, opts)
 }
@@ -47,8 +42,7 @@ func (s *ExperimentService) Promote(ctx context.Context, id string, body Promote
 
 // Restart sends POST /api/urls/{id}/experiment/restart: begin an experiment anew.
 //
-// Clicks from now on count. Adding or removing a variant, or changing its destination, restarts a running experiment
-// by itself.
+// Clicks from now on count.
 func (s *ExperimentService) Restart(ctx context.Context, id string, opts ...RequestOption) (*Experiment, error) {
 	return one[Experiment](ctx, s.c, &call{method: "POST", path: expand("/api/urls/{id}/experiment/restart", id), key: true}, opts)
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// GetExperimentParams are parameters of a request. A parameter with its zero value is left out.
+// GetExperimentParams are parameters of a request.
 type GetExperimentParams struct {
-	// Name of the conversions that count. Default: the experiment's goal. Required if the link has no experiment.
+	// Name of the conversions that count.
 	Goal string `query:"goal"`
 }
 
@@ -103,7 +103,7 @@ type ExperimentDayArm struct {
 }
 
 type PutExperiment struct {
-	// Name of the conversions that count. Required for a new experiment; another goal restarts it.
+	// Name of the conversions that count.
 	Goal Optional[string] `json:"goal,omitzero"`
 	// promote: a winner gets all visitors. notify if left out.
 	OnWinner Optional[OnWinner] `json:"onWinner,omitzero"`
@@ -124,12 +124,11 @@ type ExperimentWeights struct {
 	Reason string `json:"reason"`
 	// The reason, for programs with words of their own.
 	ReasonCode ExperimentWeightsReasonCode `json:"reasonCode"`
-	// What the weights were computed from: visitors, conversions and probabilityBest by variantId. Empty for weights
-	// of an owner.
+	// What the weights were computed from: visitors, conversions and probabilityBest by variantId.
 	Figures json.RawMessage `json:"figures"`
 }
 
-// ExperimentDecisionPausedCode is one of the constants below. A later release of the server may know more.
+// ExperimentDecisionPausedCode is one of these; later servers may know more.
 type ExperimentDecisionPausedCode string
 
 const (
@@ -141,7 +140,7 @@ const (
 	ExperimentDecisionPausedCodeLate         ExperimentDecisionPausedCode = "LATE"
 )
 
-// ExperimentDecisionReasonCode is one of the constants below. A later release of the server may know more.
+// ExperimentDecisionReasonCode is one of these; later servers may know more.
 type ExperimentDecisionReasonCode string
 
 const (
@@ -161,7 +160,7 @@ const (
 	ExperimentDecisionReasonCodeUnbalanced      ExperimentDecisionReasonCode = "UNBALANCED"
 )
 
-// ExperimentDecisionStatus is one of the constants below. A later release of the server may know more.
+// ExperimentDecisionStatus is one of these; later servers may know more.
 type ExperimentDecisionStatus string
 
 const (
@@ -171,7 +170,7 @@ const (
 	ExperimentDecisionStatusInvalid      ExperimentDecisionStatus = "INVALID"
 )
 
-// ExperimentWeightsReasonCode is one of the constants below. A later release of the server may know more.
+// ExperimentWeightsReasonCode is one of these; later servers may know more.
 type ExperimentWeightsReasonCode string
 
 const (
@@ -183,7 +182,7 @@ const (
 	ExperimentWeightsReasonCodeWon             ExperimentWeightsReasonCode = "WON"
 )
 
-// ExperimentWeightsSource is one of the constants below. A later release of the server may know more.
+// ExperimentWeightsSource is one of these; later servers may know more.
 type ExperimentWeightsSource string
 
 const (
@@ -192,7 +191,7 @@ const (
 	ExperimentWeightsSourceOwner     ExperimentWeightsSource = "OWNER"
 )
 
-// OnWinner is one of the constants below. A later release of the server may know more.
+// OnWinner is one of these; later servers may know more.
 type OnWinner string
 
 const (
@@ -200,7 +199,7 @@ const (
 	OnWinnerPromote OnWinner = "promote"
 )
 
-// Optimize is one of the constants below. A later release of the server may know more.
+// Optimize is one of these; later servers may know more.
 type Optimize string
 
 const (

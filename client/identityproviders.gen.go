@@ -11,22 +11,21 @@ type IdentityProviderService struct{ c *Client }
 
 // List sends GET /api/admin/oidc-providers: list identity providers.
 //
-// All providers, including inactive ones, by name. Client secrets are never returned.
+// All providers, including inactive ones, by name.
 func (s *IdentityProviderService) List(ctx context.Context, opts ...RequestOption) ([]OIDCProvider, error) {
-	return rows[OIDCProvider](ctx, s.c, &call{method: "GET", path: expand("/api/admin/oidc-providers")}, opts)
+	return rows[OIDCProvider](ctx, s.c, &call{method: "GET", path: "/api/admin/oidc-providers"}, opts)
 }
 
 // Create sends POST /api/admin/oidc-providers: set an identity provider up.
 //
-// Requires a session, as do changes. The client secret is encrypted at rest. Register the returned `callbackUrl` at
-// the provider.
+// Requires a session, as do changes.
 func (s *IdentityProviderService) Create(ctx context.Context, body CreateOIDCProvider, opts ...RequestOption) (*OIDCProvider, error) {
-	return one[OIDCProvider](ctx, s.c, &call{method: "POST", path: expand("/api/admin/oidc-providers"), body: body, key: true}, opts)
+	return one[OIDCProvider](ctx, s.c, &call{method: "POST", path: "/api/admin/oidc-providers", body: body, key: true}, opts)
 }
 
 // Delete sends DELETE /api/admin/oidc-providers/{slug}: delete an identity provider and the links of users to it.
 //
-// Removes the provider and its links to users. The users stay.
+// Removes the provider and its links to users.
 func (s *IdentityProviderService) Delete(ctx context.Context, slug string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/admin/oidc-providers/{slug}", slug)}, opts)
 }
@@ -40,7 +39,7 @@ func (s *IdentityProviderService) Get(ctx context.Context, slug string, opts ...
 
 // Update sends PUT /api/admin/oidc-providers/{slug}: change an identity provider.
 //
-// Changes the given fields. The slug cannot change. A missing client secret is kept.
+// Changes the given fields.
 func (s *IdentityProviderService) Update(
 	ctx context.Context, slug string, body UpdateOIDCProvider, opts ...RequestOption,
 ) (*OIDCProvider, error) {

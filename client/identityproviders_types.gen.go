@@ -16,7 +16,7 @@ type OIDCProvider struct {
 	// Separated by spaces.
 	Scopes   string `json:"scopes"`
 	IsActive bool   `json:"isActive"`
-	// The email domains that the provider may authenticate. Empty means all domains.
+	// The email domains that the provider may authenticate.
 	AllowedDomains []string `json:"allowedDomains"`
 	// Whether an email without email_verified counts as verified, if it has one of allowedDomains.
 	TrustEmail bool `json:"trustEmail"`
@@ -28,22 +28,22 @@ type OIDCProvider struct {
 
 // CreateOIDCProvider has fields that are described at [CreateWebhook].
 type CreateOIDCProvider struct {
-	// Shown on the sign-in button. At most 100 characters.
+	// Shown on the sign-in button.
 	Name string `json:"name"`
-	// Part of the provider's URLs. It cannot be changed later.
+	// Part of the provider's URLs.
 	Slug string `json:"slug"`
 	// The issuer's public https URL, with or without /.well-known/openid-configuration.
 	DiscoveryURL string `json:"discoveryUrl"`
 	ClientID     string `json:"clientId"`
 	// Never returned.
 	ClientSecret string `json:"clientSecret"`
-	// Only emails of these domains are linked to users or create users. Empty means all domains.
+	// Only emails of these domains are linked to users or create users.
 	AllowedDomains Optional[[]string] `json:"allowedDomains,omitzero"`
 	IsActive       Optional[bool]     `json:"isActive,omitzero"`
-	// Separated by spaces, including openid. The default is openid email profile.
+	// Separated by spaces, including openid.
 	Scopes Optional[string] `json:"scopes,omitzero"`
 	// For providers that send no email_verified, such as Entra ID: true takes emails of allowedDomains as verified,
-	// and needs allowedDomains. An email_verified that is false still counts. The default is false.
+	// and needs allowedDomains.
 	TrustEmail Optional[bool] `json:"trustEmail,omitzero"`
 }
 
@@ -58,8 +58,8 @@ type UpdateOIDCProvider struct {
 	Name         Optional[string] `json:"name,omitzero"`
 	// Null or empty means openid email profile.
 	Scopes Optional[string] `json:"scopes,omitzero"`
-	// Cannot change. The present value is accepted.
+	// Cannot change.
 	Slug Optional[string] `json:"slug,omitzero"`
-	// True needs allowedDomains. Null means false.
+	// True needs allowedDomains.
 	TrustEmail Optional[bool] `json:"trustEmail,omitzero"`
 }

@@ -12,8 +12,7 @@ type ImageService struct{ c *Client }
 
 // Upload sends POST /api/og-images/upload/{urlId}: upload a link's preview image.
 //
-// Accepts JPEG, PNG, WebP or GIF of at most 10 MiB, 50 megapixels and 500 frames. The image is converted to WebP (a
-// GIF stays a GIF) of at most 1200 by 630 pixels, and becomes the link's `ogImage`.
+// Accepts JPEG, PNG, WebP or GIF of at most 10 MiB, 50 megapixels and 500 frames.
 func (s *ImageService) Upload(ctx context.Context, urlID string, file io.Reader, opts ...RequestOption) (*ImageUploaded, error) {
 	return one[ImageUploaded](ctx, s.c, &call{
 		method: "POST", path: expand("/api/og-images/upload/{urlId}", urlID), file: file, form: true,
@@ -22,7 +21,7 @@ func (s *ImageService) Upload(ctx context.Context, urlID string, file io.Reader,
 
 // Get sends GET /api/og-images/{key}: get a preview image.
 //
-// The converted image. It can be cached for a day; a new upload has a new key.
+// The converted image.
 func (s *ImageService) Get(ctx context.Context, key string, opts ...RequestOption) (*Raw, error) {
 	return s.c.raw(ctx, &call{method: "GET", path: expand("/api/og-images/{key}", key)}, opts)
 }

@@ -15,7 +15,7 @@ type ImportService struct{ c *Client }
 //
 // A page of imports, newest first.
 func (s *ImportService) List(ctx context.Context, params PageParams, opts ...RequestOption) (*Page[Import], error) {
-	return one[Page[Import]](ctx, s.c, &call{method: "GET", path: expand("/api/imports"), query: params}, opts)
+	return one[Page[Import]](ctx, s.c, &call{method: "GET", path: "/api/imports", query: params}, opts)
 }
 
 // All yields all rows of [ImportService.List], page by page. After an error it ends.
@@ -29,46 +29,42 @@ func (s *ImportService) All(ctx context.Context, params PageParams, opts ...Requ
 
 // Create sends POST /api/imports: upload a CSV file of links.
 //
-// Stores a CSV file and suggests which column fills which field of links. The body is text in UTF-8 of at most 10 MB,
-// 100,000 rows and 200 columns; the delimiter is a comma, a semicolon or a tab. The first row names the columns.
-// Passwords are not imported: a file with a column of passwords gets 400. A workspace keeps 20 imports (409).
+// Stores a CSV file and suggests which column fills which field of links.
 func (s *ImportService) Create(ctx context.Context, file io.Reader, params CreateImportParams, opts ...RequestOption) (*Import, error) {
-	return one[Import](ctx, s.c, &call{method: "POST", path: expand("/api/imports"), file: file, form: false, query: params}, opts)
+	return one[Import](ctx, s.c, &call{method: "POST", path: "/api/imports", file: file, form: false, query: params}, opts)
 }
 
 // Delete sends DELETE /api/imports/{id}: delete an import; its links stay.
 //
-// Deletes the import and its file. A running import gets 409.
+// Deletes the import and its file.
 func (s *ImportService) Delete(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/imports/{id}", id)}, opts)
 }
 
 // Get sends GET /api/imports/{id}: get an import with its progress.
 //
-// An import with its progress. Ask for it repeatedly while it is RUNNING.
+// An import with its progress.
 func (s *ImportService) Get(ctx context.Context, id string, opts ...RequestOption) (*Import, error) {
 	return one[Import](ctx, s.c, &call{method: "GET", path: expand("/api/imports/{id}", id)}, opts)
 }
 
 // Cancel sends POST /api/imports/{id}/cancel: cancel an import that is running.
 //
-// Ends the import after the present step. Rows that were imported stay. An import that is not running gets 409.
+// Ends the import after the present step.
 func (s *ImportService) Cancel(ctx context.Context, id string, opts ...RequestOption) (*Import, error) {
 	return one[Import](ctx, s.c, &call{method: "POST", path: expand("/api/imports/{id}/cancel", id), key: true}, opts)
 }
 
 // DryRun sends POST /api/imports/{id}/dry-run: check all rows of an import and change nothing.
 //
-// Checks every row like a new link, and its slug and externalId against the file and the saved links. It does not ask
-// the operator's check service. An import that was started gets 409.
+// Checks every row like a new link, and its slug and externalId against the file and the saved links.
 func (s *ImportService) DryRun(ctx context.Context, id string, body ImportPlan, opts ...RequestOption) (*ImportPreview, error) {
 	return one[ImportPreview](ctx, s.c, &call{method: "POST", path: expand("/api/imports/{id}/dry-run", id), body: body, key: true}, opts)
 }
 
 // Problems sends GET /api/imports/{id}/problems: list the problems of an import.
 //
-// A page of what was wrong with the rows that the import has not imported so far, in the order of the file. Rows that
-// were skipped have the code SKIPPED.
+// A page of what was wrong with the rows that the import has not imported so far, in the order of the file.
 func (s *ImportService) Problems(ctx context.Context, id string, params PageParams, opts ...RequestOption) (*Page[ImportProblem], error) {
 	return one[Page[ImportProblem]](ctx, s.c, &call{method: "GET", path: expand("/api/imports/{id}/problems", id), query: params}, opts)
 }
@@ -87,15 +83,14 @@ func (s *ImportService) AllProblems(
 // ExportProblems sends GET /api/imports/{id}/problems.csv: export the rows that an import has left out.
 //
 // The rows that failed or were skipped, as they were, with the reason in a last column, for you to correct and to
-// import again. A text that a spreadsheet could take for a formula begins with an apostrophe, which an import removes.
+// import again.
 func (s *ImportService) ExportProblems(ctx context.Context, id string, opts ...RequestOption) (*Raw, error) {
 	return s.c.raw(ctx, &call{method: "GET", path: expand("/api/imports/{id}/problems.csv", id)}, opts)
 }
 
 // Start sends POST /api/imports/{id}/start: start an import.
 //
-// Imports the rows in the background, in steps of 200. Rows with problems are left out. A process that ends is
-// replaced, and no row is imported twice. An import that was started gets 409.
+// Imports the rows in the background, in steps of 200.
 func (s *ImportService) Start(ctx context.Context, id string, body ImportPlan, opts ...RequestOption) (*Import, error) {
 	return one[Import](ctx, s.c, &call{method: "POST", path: expand("/api/imports/{id}/start", id), body: body, key: true}, opts)
 }

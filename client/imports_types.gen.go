@@ -29,14 +29,14 @@ type Import struct {
 	FinishedAt *time.Time `json:"finishedAt"`
 	// When the import is deleted with its file; its links stay. null while it runs.
 	DeleteAt *time.Time `json:"deleteAt"`
-	// The code of the message. Messages without one are in English only.
+	// The code of the message.
 	Code *Code `json:"code,omitzero"`
 	// What belongs in the sentence of the code, in the order of the English message.
 	Values []string `json:"values,omitzero"`
 }
 
 type ImportColumn struct {
-	// From the header row. A name that occurs twice gets a number.
+	// From the header row.
 	Name string `json:"name"`
 	// Up to three values, cut.
 	Sample []string `json:"sample"`
@@ -57,7 +57,7 @@ type ImportProgress struct {
 	Failed  int `json:"failed"`
 }
 
-// CreateImportParams are parameters of a request. A parameter with its zero value is left out.
+// CreateImportParams are parameters of a request.
 type CreateImportParams struct {
 	// Name of the import, such as that of the file; at most 100 characters.
 	Name string `query:"name"`
@@ -96,13 +96,13 @@ type ImportProblem struct {
 	// The cell, cut.
 	Value   string `json:"value"`
 	Message string `json:"message"`
-	// The code of the message. Messages without one are in English only.
+	// The code of the message.
 	Code *Code `json:"code,omitzero"`
 	// What belongs in the sentence of the code, in the order of the English message.
 	Values []string `json:"values,omitzero"`
 }
 
-// Conflicts is one of the constants below. A later release of the server may know more.
+// Conflicts is one of these; later servers may know more.
 type Conflicts string
 
 const (
@@ -111,7 +111,7 @@ const (
 	ConflictsOverwrite Conflicts = "overwrite"
 )
 
-// ImportStatus is one of the constants below. A later release of the server may know more.
+// ImportStatus is one of these; later servers may know more.
 type ImportStatus string
 
 const (

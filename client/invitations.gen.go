@@ -12,12 +12,9 @@ type InvitationService struct{ c *Client }
 
 // Accept sends POST /api/invitations/accept: accept an invitation.
 //
-// With the session of the invited address, it joins the workspace; another user gets 403. Without a session, it makes
-// an account with `name` and `password` and opens a session, like a sign-in. If the address has an account, the
-// response is 401: sign in first. A link that was used, revoked or has expired gets 410, an unknown one 404. After
-// five unknown links in ten minutes, a client is locked out for an increasing time (429).
+// With the session of the invited address, it joins the workspace; another user gets 403.
 func (s *InvitationService) Accept(ctx context.Context, body AcceptInvitation, opts ...RequestOption) (*AcceptedInvitation, error) {
-	return one[AcceptedInvitation](ctx, s.c, &call{method: "POST", path: expand("/api/invitations/accept"), body: body}, opts)
+	return one[AcceptedInvitation](ctx, s.c, &call{method: "POST", path: "/api/invitations/accept", body: body}, opts)
 }
 
 // List sends GET /api/workspaces/{id}/invitations: list the invitations to a workspace.
@@ -38,11 +35,7 @@ func (s *InvitationService) All(ctx context.Context, id string, params PageParam
 
 // Create sends POST /api/workspaces/{id}/invitations: invite somebody to a workspace.
 //
-// Invites an address with a role. Only an OWNER can invite an OWNER. Only this response contains the link, which works
-// once within seven days. If e-mail is configured, the address also gets an e-mail. An API key invites an EDITOR or
-// VIEWER by e-mail and gets no link; to invite an ADMIN or OWNER requires a session (403). A second invitation of the
-// address replaces the first. A member of the workspace cannot be invited (409). A workspace and a user can send 100
-// invitations a day, and an address can get five (429).
+// Invites an address with a role.
 func (s *InvitationService) Create(ctx context.Context, id string, body CreateInvitation, opts ...RequestOption) (*NewInvitation, error) {
 	return one[NewInvitation](ctx, s.c, &call{
 		method: "POST", path: expand("/api/workspaces/{id}/invitations", id), body: body, key: true,

@@ -11,8 +11,7 @@ type AcceptInvitation struct {
 	Token string `json:"token"`
 	// For a new account.
 	Name Optional[string] `json:"name,omitzero"`
-	// For a new account, which requires it. At least 8 characters and at most 72 bytes. Common passwords and the
-	// user's email are refused.
+	// For a new account, which requires it.
 	Password Optional[string] `json:"password,omitzero"`
 }
 
@@ -20,7 +19,7 @@ type AcceptedInvitation struct {
 	WorkspaceID string `json:"workspaceId"`
 	Role        Role   `json:"role"`
 	User        User   `json:"user"`
-	// Of the session of a new account. It is also set as a cookie.
+	// Of the session of a new account.
 	AccessToken *string `json:"accessToken,omitzero"`
 }
 
@@ -67,7 +66,7 @@ type CreateInvitation struct {
 }
 
 type NewInvitation struct {
-	// Shown only in this response. It works once, within seven days. Null in the response to an API key.
+	// Shown only in this response.
 	Link *string `json:"link"`
 	// Whether an e-mail with a link of its own was sent to the address.
 	Mailed bool             `json:"mailed"`
@@ -81,7 +80,7 @@ type NewInvitation struct {
 	ExpiresAt time.Time `json:"expiresAt"`
 }
 
-// InvitationStatus is one of the constants below. A later release of the server may know more.
+// InvitationStatus is one of these; later servers may know more.
 type InvitationStatus string
 
 const (
@@ -89,7 +88,7 @@ const (
 	InvitationStatusExpired InvitationStatus = "EXPIRED"
 )
 
-// UserRole is one of the constants below. A later release of the server may know more.
+// UserRole is one of these; later servers may know more.
 type UserRole string
 
 const (
@@ -97,7 +96,7 @@ const (
 	UserRoleUser  UserRole = "USER"
 )
 
-// UserStatus is one of the constants below. A later release of the server may know more.
+// UserStatus is one of these; later servers may know more.
 type UserStatus string
 
 const (

@@ -12,10 +12,9 @@ type KeyService struct{ c *Client }
 
 // List sends GET /api/api-keys: list the API keys of the workspace.
 //
-// The keys of the workspace with prefix, limits and last use. In a personal workspace these are your keys. The keys
-// themselves are not stored.
+// The keys of the workspace with prefix, limits and last use.
 func (s *KeyService) List(ctx context.Context, params PageParams, opts ...RequestOption) (*Page[APIKey], error) {
-	return one[Page[APIKey]](ctx, s.c, &call{method: "GET", path: expand("/api/api-keys"), query: params}, opts)
+	return one[Page[APIKey]](ctx, s.c, &call{method: "GET", path: "/api/api-keys", query: params}, opts)
 }
 
 // All yields all rows of [KeyService.List], page by page. After an error it ends.
@@ -29,19 +28,14 @@ func (s *KeyService) All(ctx context.Context, params PageParams, opts ...Request
 
 // Create sends POST /api/api-keys: create an API key.
 //
-// A key that is created with a key has at most its scopes, its addresses and its end, and is deleted with it. If the
-// operator has set API_KEYS_ADMINISTER=false, this requires a session. Only this response contains the full key. A key
-// works in the workspace in which it was created. It never does more than the role of its user in the workspace
-// permits, and `scopes` limit it further. An unlimited key of an administrator, created in the personal workspace,
-// reaches everything. The number of keys per user is limited (409).
+// A key that is created with a key has at most its scopes, its addresses and its end, and is deleted with it.
 func (s *KeyService) Create(ctx context.Context, body CreateAPIKey, opts ...RequestOption) (*NewAPIKey, error) {
-	return one[NewAPIKey](ctx, s.c, &call{method: "POST", path: expand("/api/api-keys"), body: body, key: true}, opts)
+	return one[NewAPIKey](ctx, s.c, &call{method: "POST", path: "/api/api-keys", body: body, key: true}, opts)
 }
 
 // Delete sends DELETE /api/api-keys/{id}: delete an API key.
 //
-// The key and the keys that were created with it stop working immediately on all replicas. With `endMade`, the users,
-// invitations and webhooks that were made with them end, too; only an administrator can deactivate users (403).
+// The key and the keys that were created with it stop working immediately on all replicas.
 func (s *KeyService) Delete(ctx context.Context, id string, params DeleteAPIKeyParams, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/api-keys/{id}", id), query: params}, opts)
 }
@@ -55,56 +49,49 @@ func (s *KeyService) Get(ctx context.Context, id string, opts ...RequestOption) 
 
 // Rotate sends POST /api/api-keys/{id}/rotate: replace the secret of an API key.
 //
-// A key can rotate itself and the keys that were created with it, within its own end. If the operator has set
-// API_KEYS_ADMINISTER=false, this requires a session. The old secret stops working immediately on all replicas, and
-// only this response contains the new one. Name, scopes and allowed addresses stay. Only the user who has created a
-// key can rotate it.
+// A key can rotate itself and the keys that were created with it, within its own end.
 func (s *KeyService) Rotate(ctx context.Context, id string, body RotateAPIKey, opts ...RequestOption) (*NewAPIKey, error) {
 	return one[NewAPIKey](ctx, s.c, &call{method: "POST", path: expand("/api/api-keys/{id}/rotate", id), body: body, key: true}, opts)
 }
 
 // RevokeOwn sends POST /api/auth/key/revoke: delete the API key of this request.
 //
-// A program that signs out deletes its own key, and the keys that were made with it. `prefix` are the first ten
-// characters of the key, to show that this is meant; 404 if they are of another one, or if the request has a session.
+// A program that signs out deletes its own key, and the keys that were made with it.
 func (s *KeyService) RevokeOwn(ctx context.Context, body RevokeOwnKey, opts ...RequestOption) error {
-	return s.c.none(ctx, &call{method: "POST", path: expand("/api/auth/key/revoke"), body: body, key: true}, opts)
+	return s.c.none(ctx, &call{method: "POST", path: "/api/auth/key/revoke", body: body, key: true}, opts)
 }
 
 // Pairing sends GET /api/auth/pairings: get the program that waits with a code.
 //
-// What the page shows before a user confirms. 404 if the code is wrong, was answered, or has expired.
+// What the page shows before a user confirms.
 func (s *KeyService) Pairing(ctx context.Context, params GetPairingParams, opts ...RequestOption) (*WaitingProgram, error) {
-	return one[WaitingProgram](ctx, s.c, &call{method: "GET", path: expand("/api/auth/pairings"), query: params}, opts)
+	return one[WaitingProgram](ctx, s.c, &call{method: "GET", path: "/api/auth/pairings", query: params}, opts)
 }
 
 // BeginPairing sends POST /api/auth/pairings: ask for an API key that a user confirms.
 //
-// The program shows the code and the address, and asks for the result every `interval` seconds. The code can be
-// confirmed for ten minutes.
+// The program shows the code and the address, and asks for the result every `interval` seconds.
 func (s *KeyService) BeginPairing(ctx context.Context, body BeginPairing, opts ...RequestOption) (*Pairing, error) {
-	return one[Pairing](ctx, s.c, &call{method: "POST", path: expand("/api/auth/pairings"), body: body}, opts)
+	return one[Pairing](ctx, s.c, &call{method: "POST", path: "/api/auth/pairings", body: body}, opts)
 }
 
 // ApprovePairing sends POST /api/auth/pairings/approve: give a waiting program an API key.
 //
-// The program gets a key with these fields when it asks the next time. The key works in the workspace of this request,
-// as one that POST /api/api-keys creates.
+// The program gets a key with these fields when it asks the next time.
 func (s *KeyService) ApprovePairing(ctx context.Context, body ApprovePairing, opts ...RequestOption) error {
-	return s.c.none(ctx, &call{method: "POST", path: expand("/api/auth/pairings/approve"), body: body, key: true}, opts)
+	return s.c.none(ctx, &call{method: "POST", path: "/api/auth/pairings/approve", body: body, key: true}, opts)
 }
 
 // RedeemPairing sends POST /api/auth/pairings/redeem: get the API key that a user has confirmed.
 //
-// 404 if the code is unknown, has expired, or was redeemed. The key is made with this request: 403 or 409 if its user
-// may not have one any more.
+// 404 if the code is unknown, has expired, or was redeemed.
 func (s *KeyService) RedeemPairing(ctx context.Context, body RedeemPairing, opts ...RequestOption) (*RedeemedPairing, error) {
-	return one[RedeemedPairing](ctx, s.c, &call{method: "POST", path: expand("/api/auth/pairings/redeem"), body: body}, opts)
+	return one[RedeemedPairing](ctx, s.c, &call{method: "POST", path: "/api/auth/pairings/redeem", body: body}, opts)
 }
 
 // RefusePairing sends POST /api/auth/pairings/refuse: give a waiting program no API key.
 //
 // The program learns that it was refused when it asks the next time.
 func (s *KeyService) RefusePairing(ctx context.Context, body RefusePairing, opts ...RequestOption) error {
-	return s.c.none(ctx, &call{method: "POST", path: expand("/api/auth/pairings/refuse"), body: body, key: true}, opts)
+	return s.c.none(ctx, &call{method: "POST", path: "/api/auth/pairings/refuse", body: body, key: true}, opts)
 }

@@ -11,24 +11,24 @@ type APIKey struct {
 	Name string `json:"name"`
 	// The key's first characters.
 	Prefix string `json:"prefix"`
-	// What the key is limited to. Empty means all that its user may do in the workspace.
+	// What the key is limited to.
 	Scopes []Scope `json:"scopes"`
-	// Addresses and networks from which the key can be used. Empty means all.
+	// Addresses and networks from which the key can be used.
 	AllowedIPs []string `json:"allowedIps"`
 	// The only workspace that the key reaches, unless it is an unlimited key of an administrator.
 	WorkspaceID string `json:"workspaceId"`
 	// The user as whom the key acts.
 	CreatedBy KeyUser `json:"createdBy"`
-	// The API key with which this one was made, and with which it is deleted. Null if it was made in a session.
+	// The API key with which this one was made, and with which it is deleted.
 	MadeByKeyID *string `json:"madeByKeyId"`
-	// Whether the key was created by a release without checksums in keys. Rotate such a key.
+	// Whether the key was created by a release without checksums in keys.
 	IsLegacy bool `json:"isLegacy"`
 	// Null means never.
 	ExpiresAt *time.Time `json:"expiresAt"`
 	CreatedAt time.Time  `json:"createdAt"`
 	// With a precision of one minute.
 	LastUsedAt *time.Time `json:"lastUsedAt"`
-	// The address of the last use. Null if it is unknown.
+	// The address of the last use.
 	LastUsedIP *string `json:"lastUsedIp"`
 }
 
@@ -40,9 +40,9 @@ type KeyUser struct {
 // CreateAPIKey has fields that are described at [DraftRule].
 type CreateAPIKey struct {
 	Name string `json:"name"`
-	// At most 20 addresses or networks (CIDR) from which the key can be used. None means all.
+	// At most 20 addresses or networks (CIDR) from which the key can be used.
 	AllowedIPs Optional[[]string] `json:"allowedIps,omitzero"`
-	// Must be in the future. Without it, the key lasts as long as the operator permits, by default forever.
+	// Must be in the future.
 	ExpiresAt Optional[time.Time] `json:"expiresAt,omitzero"`
 	// None means all that you may do in the workspace.
 	Scopes Optional[[]Scope] `json:"scopes,omitzero"`
@@ -55,36 +55,35 @@ type NewAPIKey struct {
 	Name string `json:"name"`
 	// The key's first characters.
 	Prefix string `json:"prefix"`
-	// What the key is limited to. Empty means all that its user may do in the workspace.
+	// What the key is limited to.
 	Scopes []Scope `json:"scopes"`
-	// Addresses and networks from which the key can be used. Empty means all.
+	// Addresses and networks from which the key can be used.
 	AllowedIPs []string `json:"allowedIps"`
 	// The only workspace that the key reaches, unless it is an unlimited key of an administrator.
 	WorkspaceID string `json:"workspaceId"`
 	// The user as whom the key acts.
 	CreatedBy KeyUser `json:"createdBy"`
-	// The API key with which this one was made, and with which it is deleted. Null if it was made in a session.
+	// The API key with which this one was made, and with which it is deleted.
 	MadeByKeyID *string `json:"madeByKeyId"`
-	// Whether the key was created by a release without checksums in keys. Rotate such a key.
+	// Whether the key was created by a release without checksums in keys.
 	IsLegacy bool `json:"isLegacy"`
 	// Null means never.
 	ExpiresAt *time.Time `json:"expiresAt"`
 	CreatedAt time.Time  `json:"createdAt"`
 	// With a precision of one minute.
 	LastUsedAt *time.Time `json:"lastUsedAt"`
-	// The address of the last use. Null if it is unknown.
+	// The address of the last use.
 	LastUsedIP *string `json:"lastUsedIp"`
 }
 
-// DeleteAPIKeyParams are parameters of a request. A parameter with its zero value is left out.
+// DeleteAPIKeyParams are parameters of a request.
 type DeleteAPIKeyParams struct {
 	// Also deactivate users, revoke invitations and pause webhooks that were made with these keys.
 	EndMade Optional[bool] `query:"endMade"`
 }
 
 type RotateAPIKey struct {
-	// A new expiry, which is required if the key has expired. Null means as long as the operator permits. Without it,
-	// the expiry stays.
+	// A new expiry, which is required if the key has expired.
 	ExpiresAt Optional[time.Time] `json:"expiresAt,omitzero"`
 }
 
@@ -92,7 +91,7 @@ type RevokeOwnKey struct {
 	Prefix string `json:"prefix"`
 }
 
-// GetPairingParams are parameters of a request. A parameter with its zero value is left out.
+// GetPairingParams are parameters of a request.
 type GetPairingParams struct {
 	// As the program shows it.
 	Code string `query:"code"`
@@ -141,7 +140,7 @@ type RedeemPairing struct {
 
 type RedeemedPairing struct {
 	Status RedeemedPairingStatus `json:"status"`
-	// The API key, shown only in this response. Null unless the status is APPROVED.
+	// The API key, shown only in this response.
 	Key *string `json:"key"`
 	// Null unless the status is APPROVED.
 	APIKey *APIKey `json:"apiKey"`
@@ -151,7 +150,7 @@ type RefusePairing struct {
 	Code string `json:"code"`
 }
 
-// RedeemedPairingStatus is one of the constants below. A later release of the server may know more.
+// RedeemedPairingStatus is one of these; later servers may know more.
 type RedeemedPairingStatus string
 
 const (
@@ -160,7 +159,7 @@ const (
 	RedeemedPairingStatusRefused  RedeemedPairingStatus = "REFUSED"
 )
 
-// Scope is one of the constants below. A later release of the server may know more.
+// Scope is one of these; later servers may know more.
 type Scope string
 
 const (

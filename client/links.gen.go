@@ -13,25 +13,23 @@ type LinkService struct{ c *Client }
 
 // SiteIcon sends GET /api/pages/icon: get the icon of a page's site.
 //
-// An icon of at most 64 by 64 pixels that the server has fetched from the site. An icon that is not known yet is a
-// 204, and is fetched for the next request.
+// An icon of at most 64 by 64 pixels that the server has fetched from the site.
 func (s *LinkService) SiteIcon(ctx context.Context, params PageAddressParams, opts ...RequestOption) (*Raw, error) {
-	return s.c.raw(ctx, &call{method: "GET", path: expand("/api/pages/icon"), query: params}, opts)
+	return s.c.raw(ctx, &call{method: "GET", path: "/api/pages/icon", query: params}, opts)
 }
 
 // PreviewPage sends GET /api/pages/preview: read a page's title, description and image.
 //
-// Fetches the page and returns what it says about itself. The texts are empty for a page that cannot be read, and
-// `problem` says why. It takes at most five seconds. Private addresses are not fetched.
+// Fetches the page and returns what it says about itself.
 func (s *LinkService) PreviewPage(ctx context.Context, params PageAddressParams, opts ...RequestOption) (*PagePreview, error) {
-	return one[PagePreview](ctx, s.c, &call{method: "GET", path: expand("/api/pages/preview"), query: params}, opts)
+	return one[PagePreview](ctx, s.c, &call{method: "GET", path: "/api/pages/preview", query: params}, opts)
 }
 
 // ListLinkEdits sends GET /api/url-edits: list edits of many short URLs.
 //
-// A page of edits, newest first. They are kept for 30 days after their end.
+// A page of edits, newest first.
 func (s *LinkService) ListLinkEdits(ctx context.Context, params PageParams, opts ...RequestOption) (*Page[LinkEdit], error) {
-	return one[Page[LinkEdit]](ctx, s.c, &call{method: "GET", path: expand("/api/url-edits"), query: params}, opts)
+	return one[Page[LinkEdit]](ctx, s.c, &call{method: "GET", path: "/api/url-edits", query: params}, opts)
 }
 
 // AllListLinkEdits yields all rows of [LinkService.ListLinkEdits], page by page. After an error it ends.
@@ -45,23 +43,21 @@ func (s *LinkService) AllListLinkEdits(ctx context.Context, params PageParams, o
 
 // StartLinkEdit sends POST /api/url-edits: edit many short URLs in the background.
 //
-// Changes up to 100,000 links of the workspace in steps of 200, each with an entry in its history. A link with a
-// problem stays as it is. A process that ends is replaced. A workspace can have 5 edits that are not finished (409).
+// Changes up to 100,000 links of the workspace in steps of 200, each with an entry in its history.
 func (s *LinkService) StartLinkEdit(ctx context.Context, body EditLinks, opts ...RequestOption) (*LinkEdit, error) {
-	return one[LinkEdit](ctx, s.c, &call{method: "POST", path: expand("/api/url-edits"), body: body, key: true}, opts)
+	return one[LinkEdit](ctx, s.c, &call{method: "POST", path: "/api/url-edits", body: body, key: true}, opts)
 }
 
 // PreviewLinkEdit sends POST /api/url-edits/dry-run: tell what an edit of many short URLs would change.
 //
-// Counts the links that an edit would change, and shows differences and problems of the first ones. It changes
-// nothing, and does not ask the operator's check service.
+// Counts the links that an edit would change, and shows differences and problems of the first ones.
 func (s *LinkService) PreviewLinkEdit(ctx context.Context, body EditLinks, opts ...RequestOption) (*LinkEditPreview, error) {
-	return one[LinkEditPreview](ctx, s.c, &call{method: "POST", path: expand("/api/url-edits/dry-run"), body: body, key: true}, opts)
+	return one[LinkEditPreview](ctx, s.c, &call{method: "POST", path: "/api/url-edits/dry-run", body: body, key: true}, opts)
 }
 
 // GetLinkEdit sends GET /api/url-edits/{id}: get an edit with its progress.
 //
-// An edit with its progress. Ask for it repeatedly while it is RUNNING or UNDOING.
+// An edit with its progress.
 func (s *LinkService) GetLinkEdit(ctx context.Context, id string, opts ...RequestOption) (*LinkEdit, error) {
 	return one[LinkEdit](ctx, s.c, &call{method: "GET", path: expand("/api/url-edits/{id}", id)}, opts)
 }
@@ -88,21 +84,16 @@ func (s *LinkService) AllListLinkEditProblems(
 
 // UndoLinkEdit sends POST /api/url-edits/{id}/undo: take an edit of many short URLs back.
 //
-// Gives the links the values from before the edit, in the background. An edit that is running stops. What was changed
-// since stays, and is listed under problems. An edit that was taken back already gets 409.
+// Gives the links the values from before the edit, in the background.
 func (s *LinkService) UndoLinkEdit(ctx context.Context, id string, opts ...RequestOption) (*LinkEdit, error) {
 	return one[LinkEdit](ctx, s.c, &call{method: "POST", path: expand("/api/url-edits/{id}/undo", id), key: true}, opts)
 }
 
 // List sends GET /api/urls: list short URLs.
 //
-// A page of your links; administrators get the links of all users. Parameters that select links can be combined. An
-// unknown tag, bundle, domain or user selects nothing. `total` counts up to 10,000; with more links it is 10000,
-// `totalIsExact` is false, and pages after `totalPages` exist. `sortBy` is createdAt, updatedAt, clickCount, title,
-// expiresAt or slug. `status=DELETED` lists the trash, newest deletion first; of the other parameters, only `search`,
-// `sortBy` (also deletedAt), `sortOrder` and the page have an effect.
+// A page of your links; administrators get the links of all users.
 func (s *LinkService) List(ctx context.Context, params ListLinksParams, opts ...RequestOption) (*Page[Link], error) {
-	return one[Page[Link]](ctx, s.c, &call{method: "GET", path: expand("/api/urls"), query: params}, opts)
+	return one[Page[Link]](ctx, s.c, &call{method: "GET", path: "/api/urls", query: params}, opts)
 }
 
 // All yields all rows of [LinkService.List], page by page. After an error it ends.
@@ -116,53 +107,42 @@ func (s *LinkService) All(ctx context.Context, params ListLinksParams, opts ...R
 
 // Create sends POST /api/urls: create a short URL.
 //
-// Without `customSlug`, a slug of seven characters is generated. The link works at all edges within a second.
-// Destinations are stored as ASCII: non-ASCII host names are converted to IDNA (`bücher.example` becomes
-// `xn--bcher-kva.example`), and other non-ASCII characters are percent-encoded as UTF-8. ASCII URLs are stored
-// unchanged.
+// Without `customSlug`, a slug of seven characters is generated.
 func (s *LinkService) Create(ctx context.Context, body CreateLink, opts ...RequestOption) (*Link, error) {
-	return one[Link](ctx, s.c, &call{method: "POST", path: expand("/api/urls"), body: body, key: true}, opts)
+	return one[Link](ctx, s.c, &call{method: "POST", path: "/api/urls", body: body, key: true}, opts)
 }
 
 // DeleteMany sends DELETE /api/urls/bulk: delete many short URLs, all or none.
 //
-// 1 to 1,000 links. If a link does not exist, the response is 404 and nothing is deleted.
+// 1 to 1,000 links.
 func (s *LinkService) DeleteMany(ctx context.Context, body DeleteManyLinks, opts ...RequestOption) (*BulkDeleted, error) {
-	return one[BulkDeleted](ctx, s.c, &call{method: "DELETE", path: expand("/api/urls/bulk"), body: body}, opts)
+	return one[BulkDeleted](ctx, s.c, &call{method: "DELETE", path: "/api/urls/bulk", body: body}, opts)
 }
 
 // UpdateMany sends PATCH /api/urls/bulk: change many short URLs, all or none.
 //
 // 1 to 1,000 links: `status`; or `operation: "bundle"` with the bundle's id as `value`; or `operation: "tags"` with a
 // list of names as `value`, which adds the tags; or `operation: "removeTags"`, which removes them; or `operation` as
-// an object of type status, bundle, tags, removeTags, expiration or utm. If a link does not exist, the response is 404
-// and nothing changes.
+// an object of type status, bundle, tags, removeTags, expiration or utm.
 func (s *LinkService) UpdateMany(ctx context.Context, body UpdateManyLinks, opts ...RequestOption) (*BulkUpdated, error) {
-	return one[BulkUpdated](ctx, s.c, &call{method: "PATCH", path: expand("/api/urls/bulk"), body: body}, opts)
+	return one[BulkUpdated](ctx, s.c, &call{method: "PATCH", path: "/api/urls/bulk", body: body}, opts)
 }
 
 // CreateMany sends POST /api/urls/bulk: create many short URLs.
 //
-// 1 to 1,000 links. Each is created independently: the response lists failed links with index and reason. A request
-// can set 30 different passwords; a link with one more fails, and the same password again is free. If the service
-// would have more links than its limit, the whole request gets 409 and creates nothing.
+// 1 to 1,000 links.
 func (s *LinkService) CreateMany(ctx context.Context, body CreateManyLinks, opts ...RequestOption) (*BulkCreated, error) {
-	return one[BulkCreated](ctx, s.c, &call{method: "POST", path: expand("/api/urls/bulk"), body: body, key: true}, opts)
+	return one[BulkCreated](ctx, s.c, &call{method: "POST", path: "/api/urls/bulk", body: body, key: true}, opts)
 }
 
 // Upsert sends PUT /api/urls/bulk: create or update many short URLs.
 //
 // 1 to 1,000 links with their tags, rules and variants, each named by `externalId`, or else by `domain` and
-// `customSlug`. A link that exists gets the given fields; missing ones are kept. Other links are created. Each item is
-// applied as a whole or refused with its problems, and does not affect the others; those that change something are
-// written together, with one revision. An item that changes nothing is UNCHANGED: it has no new version and no event.
-// Concurrent requests with the same items make each link once. `dryRun=true` writes nothing and answers what would
-// happen. A request can compare and set 30 passwords. If the service would have more links than its limit, the whole
-// request gets 409 and changes nothing.
+// `customSlug`.
 func (s *LinkService) Upsert(
 	ctx context.Context, body UpsertLinks, params UpsertLinksParams, opts ...RequestOption,
 ) (*UpsertedLinks, error) {
-	return one[UpsertedLinks](ctx, s.c, &call{method: "PUT", path: expand("/api/urls/bulk"), body: body, query: params}, opts)
+	return one[UpsertedLinks](ctx, s.c, &call{method: "PUT", path: "/api/urls/bulk", body: body, query: params}, opts)
 }
 
 // GetByExternalID sends GET /api/urls/by-external-id/{externalId}: get the short URL with an external id.
@@ -175,74 +155,62 @@ func (s *LinkService) GetByExternalID(ctx context.Context, externalID string, op
 // PutByExternalID sends PUT /api/urls/by-external-id/{externalId}: create or update the short URL with an external id.
 //
 // Updates the given fields of the link of the workspace with this `externalId` (200), or creates the link (201).
-// Concurrent requests make one link. `customSlug` is only for a new link.
 func (s *LinkService) PutByExternalID(ctx context.Context, externalID string, body PutLink, opts ...RequestOption) (*Link, error) {
 	return one[Link](ctx, s.c, &call{method: "PUT", path: expand("/api/urls/by-external-id/{externalId}", externalID), body: body}, opts)
 }
 
 // ExplainNew sends POST /api/urls/explain: explain where a short URL that does not exist yet would lead a visitor.
 //
-// Like `explainURL`, for a link that does not exist. The draft belongs to the workspace of the request. Nothing is
-// stored. A slug or an externalId that is taken is not a problem here. The percentile is not the one that the visitor
-// will have at the link.
+// Like `explainURL`, for a link that does not exist.
 func (s *LinkService) ExplainNew(ctx context.Context, body ExplainNewLink, opts ...RequestOption) (*Explanation, error) {
-	return one[Explanation](ctx, s.c, &call{method: "POST", path: expand("/api/urls/explain"), body: body, key: true}, opts)
+	return one[Explanation](ctx, s.c, &call{method: "POST", path: "/api/urls/explain", body: body, key: true}, opts)
 }
 
 // Export sends GET /api/urls/export: export short URLs as a file.
 //
-// The links that the same parameters select in the list, newest first, without a limit. The columns of CSV and the
-// members of JSON are those of the list. In CSV, tags are separated by commas, and text that a spreadsheet could take
-// for a formula begins with an apostrophe.
+// The links that the same parameters select in the list, newest first, without a limit.
 func (s *LinkService) Export(ctx context.Context, params ExportLinksParams, opts ...RequestOption) (*Raw, error) {
-	return s.c.raw(ctx, &call{method: "GET", path: expand("/api/urls/export"), query: params}, opts)
+	return s.c.raw(ctx, &call{method: "GET", path: "/api/urls/export", query: params}, opts)
 }
 
 // CheckSlug sends GET /api/urls/slug: check whether a slug is free.
 //
-// Whether a new link can have this slug on this domain, with a similar one that is free. The slug is not held:
-// creating the link can still get 409.
+// Whether a new link can have this slug on this domain, with a similar one that is free.
 func (s *LinkService) CheckSlug(ctx context.Context, params CheckSlugParams, opts ...RequestOption) (*SlugAvailability, error) {
-	return one[SlugAvailability](ctx, s.c, &call{method: "GET", path: expand("/api/urls/slug"), query: params}, opts)
+	return one[SlugAvailability](ctx, s.c, &call{method: "GET", path: "/api/urls/slug", query: params}, opts)
 }
 
 // Stats sends GET /api/urls/stats: count short URLs by status.
 //
 // Numbers of your links; administrators get the numbers of all users.
 func (s *LinkService) Stats(ctx context.Context, opts ...RequestOption) (*LinkStats, error) {
-	return one[LinkStats](ctx, s.c, &call{method: "GET", path: expand("/api/urls/stats")}, opts)
+	return one[LinkStats](ctx, s.c, &call{method: "GET", path: "/api/urls/stats"}, opts)
 }
 
 // Transfer sends POST /api/urls/transfer: move short URLs to another workspace, all or none.
 //
-// 1 to 1,000 links, with their rules, variants and clicks. They keep their slugs and leave the bundles and tags of
-// their old workspace. The caller needs the role EDITOR in both workspaces. If a link or the workspace does not exist,
-// the response is 404 and nothing changes. Webhooks of both workspaces that subscribe to `url.updated` get it, with
-// the change `workspaceId`.
+// 1 to 1,000 links, with their rules, variants and clicks.
 func (s *LinkService) Transfer(ctx context.Context, body TransferLinks, opts ...RequestOption) (*LinksTransferred, error) {
-	return one[LinksTransferred](ctx, s.c, &call{method: "POST", path: expand("/api/urls/transfer"), body: body, key: true}, opts)
+	return one[LinksTransferred](ctx, s.c, &call{method: "POST", path: "/api/urls/transfer", body: body, key: true}, opts)
 }
 
 // UTMSuggestions sends GET /api/urls/utm-suggestions: suggest values of a campaign field.
 //
-// Up to 20 values of a campaign field, most frequent first, for autocompletion. They come from the links of all users,
-// so that a team uses the same names.
+// Up to 20 values of a campaign field, most frequent first, for autocompletion.
 func (s *LinkService) UTMSuggestions(ctx context.Context, params UTMSuggestionsParams, opts ...RequestOption) (*UTMFieldValues, error) {
-	return one[UTMFieldValues](ctx, s.c, &call{method: "GET", path: expand("/api/urls/utm-suggestions"), query: params}, opts)
+	return one[UTMFieldValues](ctx, s.c, &call{method: "GET", path: "/api/urls/utm-suggestions", query: params}, opts)
 }
 
 // Delete sends DELETE /api/urls/{id}: delete a short URL.
 //
-// Moves the link to the trash. The link and its reports return 404 afterwards, visitors get 404 within a second, and
-// the slug is free for everybody, unless the link is suspended. Its clicks stay in the totals over all links.
-// `permanently=true` deletes the link for good, also from the trash. Without `TRASH_DAYS`, every deletion is for good.
+// Moves the link to the trash.
 func (s *LinkService) Delete(ctx context.Context, id string, params DeleteLinkParams, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/urls/{id}", id), query: params}, opts)
 }
 
 // Get sends GET /api/urls/{id}: get a short URL.
 //
-// Returns a link. `status` is EXPIRED after `expiresAt`.
+// Returns a link.
 func (s *LinkService) Get(ctx context.Context, id string, opts ...RequestOption) (*Link, error) {
 	return one[Link](ctx, s.c, &call{method: "GET", path: expand("/api/urls/{id}", id)}, opts)
 }
@@ -256,16 +224,14 @@ func (s *LinkService) Update(ctx context.Context, id string, body UpdateLink, op
 
 // Put sends PUT /api/urls/{id}: update the given fields of a short URL.
 //
-// Changes the given fields: missing fields are kept, null or an empty string clears a field. The slug cannot change.
+// Changes the given fields: missing fields are kept, null or an empty string clears a field.
 func (s *LinkService) Put(ctx context.Context, id string, body UpdateLink, opts ...RequestOption) (*Link, error) {
 	return one[Link](ctx, s.c, &call{method: "PUT", path: expand("/api/urls/{id}", id), body: body}, opts)
 }
 
 // Duplicate sends POST /api/urls/{id}/duplicate: duplicate a short URL.
 //
-// Creates a link with the fields, tags, password, rules and variants of another one, in the same workspace. Clicks,
-// history, bundles, the experiment, externalId and the preview image are not copied. A suspended link cannot be
-// duplicated (409).
+// Creates a link with the fields, tags, password, rules and variants of another one, in the same workspace.
 func (s *LinkService) Duplicate(ctx context.Context, id string, body DuplicateLink, opts ...RequestOption) (*Link, error) {
 	return one[Link](ctx, s.c, &call{method: "POST", path: expand("/api/urls/{id}/duplicate", id), body: body, key: true}, opts)
 }
@@ -273,9 +239,7 @@ func (s *LinkService) Duplicate(ctx context.Context, id string, body DuplicateLi
 // Explain sends POST /api/urls/{id}/explain: explain where a short URL leads a visitor, and why.
 //
 // Simulates a visit with the code that redirects visitors, and returns each step: matched rules, the values that each
-// condition compared, the probabilities of the variants, and the final URL. Nothing is counted. All fields are
-// optional. With `draft`, the answer is as if the draft were saved; its problems are those of saving, with fields such
-// as `draft.rules.2.targetUrl`.
+// condition compared, the probabilities of the variants, and the final URL.
 func (s *LinkService) Explain(ctx context.Context, id string, body ExplainLink, opts ...RequestOption) (*Explanation, error) {
 	return one[Explanation](ctx, s.c, &call{method: "POST", path: expand("/api/urls/{id}/explain", id), body: body, key: true}, opts)
 }
@@ -283,18 +247,14 @@ func (s *LinkService) Explain(ctx context.Context, id string, body ExplainLink, 
 // Replay sends POST /api/urls/{id}/explain/replay: compare a draft with the saved short URL for past visitors.
 //
 // Decides the newest stored clicks of the link again, with the link as it is saved and with the draft, and compares
-// the destinations. Nothing is stored. Both sides use the same random numbers, so a visit that changes does so because
-// of the draft. Clicks lack some facts: the query, whether the visitor has been here before, the region of the
-// language, and possibly parts of the address. A visit whose decision depends on such a fact counts as `unknown`.
+// the destinations.
 func (s *LinkService) Replay(ctx context.Context, id string, body ReplayLink, opts ...RequestOption) (*Replay, error) {
 	return one[Replay](ctx, s.c, &call{method: "POST", path: expand("/api/urls/{id}/explain/replay", id), body: body, key: true}, opts)
 }
 
 // History sends GET /api/urls/{id}/history: list the changes of a short URL.
 //
-// The changes of a link, its rules and its variants, newest first, and at the end its oldest known state. The newest
-// 1,000 changes are kept. Changes by programs without history, such as those of the previous release, appear as a part
-// of the entry before them. Counters are not part of it.
+// The changes of a link, its rules and its variants, newest first, and at the end its oldest known state.
 func (s *LinkService) History(ctx context.Context, id string, params PageParams, opts ...RequestOption) (*Page[LinkRevision], error) {
 	return one[Page[LinkRevision]](ctx, s.c, &call{method: "GET", path: expand("/api/urls/{id}/history", id), query: params}, opts)
 }
@@ -310,16 +270,14 @@ func (s *LinkService) AllHistory(ctx context.Context, id string, params PagePara
 
 // QRCode sends GET /api/urls/{id}/qrcode: get the QR code of a link.
 //
-// Returns an image if `format` is png, svg or pdf, or if Accept contains an image type. Otherwise it returns JSON with
-// a data URL. Colours with a contrast of less than 1.5:1 are a 400, because no camera can read such a code.
+// Returns an image if `format` is png, svg or pdf, or if Accept contains an image type.
 func (s *LinkService) QRCode(ctx context.Context, id string, params QRCodeParams, opts ...RequestOption) (*Raw, error) {
 	return s.c.raw(ctx, &call{method: "GET", path: expand("/api/urls/{id}/qrcode", id), query: params}, opts)
 }
 
 // QRCodeWithLogo sends POST /api/urls/{id}/qrcode: get the QR code of a link with a logo.
 //
-// The same with the image `file` in the middle: JPEG, PNG, WebP or GIF of at most 1 MiB. `level` must be Q or H
-// (default). The logo is not stored.
+// The same with the image `file` in the middle: JPEG, PNG, WebP or GIF of at most 1 MiB.
 func (s *LinkService) QRCodeWithLogo(
 	ctx context.Context, id string, file io.Reader, params QRCodeParams, opts ...RequestOption,
 ) (*Raw, error) {
@@ -328,9 +286,7 @@ func (s *LinkService) QRCodeWithLogo(
 
 // Restore sends POST /api/urls/{id}/restore: restore a short URL from the trash.
 //
-// Brings a link back from the trash, with its rules, variants, places in bundles, history, clicks and counters. If its
-// slug or externalId was taken meanwhile, the response is 409 and names the field; choose another with `slug` or
-// `externalId`. A link of a workspace that was deleted goes to the caller's workspace; only administrators see it.
+// Brings a link back from the trash, with its rules, variants, places in bundles, history, clicks and counters.
 func (s *LinkService) Restore(ctx context.Context, id string, body RestoreLink, opts ...RequestOption) (*Link, error) {
 	return one[Link](ctx, s.c, &call{method: "POST", path: expand("/api/urls/{id}/restore", id), body: body, key: true}, opts)
 }
@@ -338,8 +294,6 @@ func (s *LinkService) Restore(ctx context.Context, id string, body RestoreLink, 
 // RollBack sends POST /api/urls/{id}/rollback: restore an earlier state of a short URL.
 //
 // Gives the link, its rules and its variants the state right after the change with this revision, with their ids.
-// Slug, workspace, suspension, preview image and counters stay. A destination that is not allowed today is a 400 that
-// names it. The rollback becomes a part of the history.
 func (s *LinkService) RollBack(ctx context.Context, id string, body RollBackLink, opts ...RequestOption) (*Link, error) {
 	return one[Link](ctx, s.c, &call{method: "POST", path: expand("/api/urls/{id}/rollback", id), body: body, key: true}, opts)
 }

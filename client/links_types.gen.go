@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// PageAddressParams are parameters of a request. A parameter with its zero value is left out.
+// PageAddressParams are parameters of a request.
 type PageAddressParams struct {
 	// An address of the site.
 	URL string `query:"url"`
@@ -20,14 +20,13 @@ type PagePreview struct {
 	Title string `json:"title"`
 	// At most 200 characters; empty without a description.
 	Description string `json:"description"`
-	// The page's image as JPEG of at most 320 by 168 pixels, in base64. Missing if the page names none that can be
-	// read.
+	// The page's image as JPEG of at most 320 by 168 pixels, in base64.
 	Image *string `json:"image,omitzero"`
 	// Why the page cannot be read.
 	Problem *string `json:"problem,omitzero"`
 }
 
-// PageParams are parameters of a request. A parameter with its zero value is left out.
+// PageParams are parameters of a request.
 type PageParams struct {
 	// Number of the page, from 1.
 	Page int `query:"page"`
@@ -59,7 +58,7 @@ type EditLinks struct {
 	Change EditChange `json:"change"`
 	// Selects links of the workspace, at most 100,000. {} selects all.
 	Filter Optional[EditFilter] `json:"filter,omitzero"`
-	// 1 to 100,000 ids. Either these or filter.
+	// 1 to 100,000 ids.
 	URLIDs Optional[[]string] `json:"urlIds,omitzero"`
 }
 
@@ -68,7 +67,7 @@ type EditChange struct {
 	ExpiresAt Optional[time.Time] `json:"expiresAt,omitzero"`
 	// Names of tags to remove.
 	RemoveTags Optional[[]string] `json:"removeTags,omitzero"`
-	// Replaces a part of originalUrl, defaultUrl and expiredUrl. Rules and variants keep their destinations.
+	// Replaces a part of originalUrl, defaultUrl and expiredUrl.
 	Replace Optional[EditReplace] `json:"replace,omitzero"`
 	// Names of tags to add.
 	Tags Optional[[]string] `json:"tags,omitzero"`
@@ -139,15 +138,13 @@ type EditProblem struct {
 	Message string `json:"message"`
 }
 
-// ListLinksParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [PageParams].
+// ListLinksParams are parameters of a request. Some are described at [PageParams].
 type ListLinksParams struct {
 	Page  int `query:"page"`
 	Limit int `query:"limit"`
-	// The nextCursor of the page before this one. Then page is ignored. Unlike pages, cursors skip no row and repeat
-	// none when rows are added or deleted meanwhile. All other parameters must stay the same.
+	// The nextCursor of the page before this one.
 	After string `query:"after"`
-	// The field to sort by: createdAt by default. Only the trash has deletedAt, by which it is sorted by default.
+	// The field to sort by: createdAt by default.
 	SortBy LinkSort `query:"sortBy"`
 	// The direction; desc by default.
 	SortOrder SortOrder `query:"sortOrder"`
@@ -157,9 +154,9 @@ type ListLinksParams struct {
 	Status LinkStatus `query:"status"`
 	// Health of the destinations: the worst of all addresses to which a URL leads.
 	Health Health `query:"health"`
-	// Name of a tag, case-insensitive. If repeated, a URL must have all of the tags.
+	// Name of a tag, case-insensitive.
 	Tag []string `query:"tag,explode"`
-	// Host name of the short URLs. The host of the service selects URLs without a custom domain.
+	// Host name of the short URLs.
 	Domain string `query:"domain"`
 	// A bundle that contains the URLs.
 	BundleID string `query:"bundleId"`
@@ -242,7 +239,7 @@ type Link struct {
 	ClickBaseline *ClickBaseline `json:"clickBaseline"`
 	// Like createdByName.
 	CreatedByEmail *string `json:"createdByEmail,omitzero"`
-	// Name of the owner. Members of a team and an ADMIN see it, on links of other users.
+	// Name of the owner.
 	CreatedByName *string `json:"createdByName,omitzero"`
 	// Only of a link in the trash.
 	DeletedAt *time.Time `json:"deletedAt,omitzero"`
@@ -250,7 +247,7 @@ type Link struct {
 	DeletedBy *string `json:"deletedBy,omitzero"`
 	// Like deletedByName.
 	DeletedByEmail *string `json:"deletedByEmail,omitzero"`
-	// Name of the user who deleted a link in the trash. Members of a team see it, unless they are that user.
+	// Name of the user who deleted a link in the trash.
 	DeletedByName *string `json:"deletedByName,omitzero"`
 	// When a link in the trash is deleted for good.
 	PurgeAt *time.Time `json:"purgeAt,omitzero"`
@@ -261,14 +258,14 @@ type Link struct {
 type ClickBaseline struct {
 	// Clicks that the other service has counted.
 	Count int `json:"count"`
-	// When that service was asked. Clicks may have been counted here before that.
+	// When that service was asked.
 	Until time.Time `json:"until"`
 	// Name of the service.
 	Source string `json:"source"`
 }
 
 type Wording struct {
-	// The code of the message. Messages without one are in English only.
+	// The code of the message.
 	Code *Code `json:"code,omitzero"`
 	// What belongs in the sentence of the code, in the order of the English message.
 	Values []string `json:"values,omitzero"`
@@ -276,8 +273,7 @@ type Wording struct {
 
 type CreateLink struct {
 	// An absolute http or https address of at most 2,048 bytes, or what the settings MAX_DESTINATION_BYTES and
-	// ALLOWED_SCHEMES of the installation allow. A non-ASCII host is stored in its IDNA form (xn--…), other
-	// non-ASCII characters percent-encoded.
+	// ALLOWED_SCHEMES of the installation allow.
 	OriginalURL string `json:"originalUrl"`
 	// Bundles that contain the link; at most 100.
 	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`
@@ -312,14 +308,13 @@ type CreateLink struct {
 	Password Optional[string] `json:"password,omitzero"`
 	// 302 if left out.
 	RedirectCode Optional[int] `json:"redirectCode,omitzero"`
-	// When the link starts to work. Before that, visitors get 404.
+	// When the link starts to work.
 	StartsAt Optional[time.Time]  `json:"startsAt,omitzero"`
 	Status   Optional[LinkStatus] `json:"status,omitzero"`
 	// Whether a visitor of an A/B test keeps the variant: none (default), cookie (for 30 days, by a cookie of the
 	// short domain) or hash (of the anonymised address and the User-Agent).
 	Stickiness Optional[Stickiness] `json:"stickiness,omitzero"`
-	// Names of the link's tags, at most 20 of at most 40 characters. Unknown tags are created. A request that changes
-	// many links adds them.
+	// Names of the link's tags, at most 20 of at most 40 characters.
 	Tags Optional[[]string] `json:"tags,omitzero"`
 	// At most 255 characters.
 	Title Optional[string] `json:"title,omitzero"`
@@ -423,7 +418,7 @@ type BulkFailure struct {
 	Field string `json:"field"`
 }
 
-// UpsertLinksParams are parameters of a request. A parameter with its zero value is left out.
+// UpsertLinksParams are parameters of a request.
 type UpsertLinksParams struct {
 	// Write nothing, and answer what would happen.
 	DryRun Optional[bool] `query:"dryRun"`

@@ -10,26 +10,23 @@ import (
 // UpsertLink has fields that are described at [CreateLink].
 type UpsertLink struct {
 	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`
-	// Clicks that another service has counted; null removes them. Reports show them apart from clicks that were
-	// counted here.
+	// Clicks that another service has counted; null removes them.
 	ClickBaseline Optional[CountedBefore] `json:"clickBaseline,omitzero"`
-	// When another service made the link; only for a new link, a link that exists keeps its date. With it, expiresAt
-	// may have passed.
+	// When another service made the link; only for a new link, a link that exists keeps its date.
 	CreatedAt Optional[time.Time] `json:"createdAt,omitzero"`
-	// Names the link if externalId does not. The slug of a link cannot be changed.
+	// Names the link if externalId does not.
 	CustomSlug Optional[string] `json:"customSlug,omitzero"`
 	DefaultURL Optional[string] `json:"defaultUrl,omitzero"`
 	// The domain of customSlug; if left out, the workspace's default domain. null or an empty string stands for the
-	// default domain of the service. The domain of a link cannot be changed.
+	// default domain of the service.
 	Domain      Optional[string]    `json:"domain,omitzero"`
 	ExpiredURL  Optional[string]    `json:"expiredUrl,omitzero"`
 	ExpiresAt   Optional[time.Time] `json:"expiresAt,omitzero"`
 	ExternalID  Optional[string]    `json:"externalId,omitzero"`
 	ForwardPath Optional[bool]      `json:"forwardPath,omitzero"`
-	// The versions (etag) of which the link must have one, or *, as in the header If-Match. Otherwise, the item is
-	// refused with 412.
+	// The versions (etag) of which the link must have one, or *, as in the header If-Match.
 	IfMatch Optional[string] `json:"ifMatch,omitzero"`
-	// *: only create the link. If it exists, the item is refused with 409.
+	// *: only create the link.
 	IfNoneMatch    Optional[string] `json:"ifNoneMatch,omitzero"`
 	IsABTesting    Optional[bool]   `json:"isABTesting,omitzero"`
 	IsSmartRouting Optional[bool]   `json:"isSmartRouting,omitzero"`
@@ -44,8 +41,7 @@ type UpsertLink struct {
 	// The bcrypt hash of the password, with a cost of at most 12, instead of password.
 	PasswordHash Optional[string] `json:"passwordHash,omitzero"`
 	RedirectCode Optional[int]    `json:"redirectCode,omitzero"`
-	// All routing rules; null or an empty list stands for none. Left out, they stay. A rule without an id stands for
-	// the saved rule of the same name.
+	// All routing rules; null or an empty list stands for none.
 	Rules             Optional[[]DraftRule] `json:"rules,omitzero"`
 	StartsAt          Optional[time.Time]   `json:"startsAt,omitzero"`
 	Status            Optional[LinkStatus]  `json:"status,omitzero"`
@@ -61,8 +57,7 @@ type UpsertLink struct {
 	UTMSource         Optional[string]      `json:"utmSource,omitzero"`
 	UTMSourcePlatform Optional[string]      `json:"utmSourcePlatform,omitzero"`
 	UTMTerm           Optional[string]      `json:"utmTerm,omitzero"`
-	// All variants; null or an empty list stands for none. Left out, they stay. A variant without an id stands for the
-	// saved variant of the same name.
+	// All variants; null or an empty list stands for none.
 	Variants Optional[[]DraftVariant] `json:"variants,omitzero"`
 }
 
@@ -82,7 +77,7 @@ type DraftRule struct {
 	TargetURL string `json:"targetUrl"`
 	// A group of conditions, as for a saved rule.
 	Conditions ConditionGroup `json:"conditions"`
-	// Id of a saved rule of the link, which this rule replaces. Left out for a new rule.
+	// Id of a saved rule of the link, which this rule replaces.
 	ID Optional[string] `json:"id,omitzero"`
 	// true if left out.
 	IsActive Optional[bool] `json:"isActive,omitzero"`
@@ -94,7 +89,7 @@ type DraftRule struct {
 type DraftVariant struct {
 	Name      string `json:"name"`
 	TargetURL string `json:"targetUrl"`
-	// Id of a saved variant of the link, which this variant replaces. Left out for a new variant.
+	// Id of a saved variant of the link, which this variant replaces.
 	ID       Optional[string] `json:"id,omitzero"`
 	IsActive Optional[bool]   `json:"isActive,omitzero"`
 	// 0 to 100; 50 if left out.
@@ -118,9 +113,9 @@ type UpsertedLink struct {
 	// Null if there is no link, or if a dry run would generate its slug.
 	ShortURL   *string `json:"shortUrl"`
 	ExternalID *string `json:"externalId"`
-	// Version of the link, for ifMatch. In a dry run, the present one. Null if there is no link.
+	// Version of the link, for ifMatch.
 	ETag *string `json:"etag"`
-	// Fields of a link that existed and that change, by name. Passwords are always ***.
+	// Fields of a link that existed and that change, by name.
 	Changes map[string]Change `json:"changes"`
 	// Rules of a link that existed which are added, changed or removed.
 	RoutingRules []PartChange `json:"routingRules"`
@@ -140,7 +135,7 @@ type Change struct {
 type PartChange struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	// Fields by name. All old values of a new part are null, and all new values of a removed one.
+	// Fields by name.
 	Changes map[string]Change `json:"changes"`
 }
 
@@ -153,7 +148,7 @@ type ItemError struct {
 	Error string `json:"error"`
 	// All problems of the item.
 	Errors []FieldProblem `json:"errors"`
-	// The code of the message. Messages without one are in English only.
+	// The code of the message.
 	Code *Code `json:"code,omitzero"`
 	// What belongs in the sentence of the code, in the order of the English message.
 	Values []string `json:"values,omitzero"`
@@ -162,7 +157,7 @@ type ItemError struct {
 type FieldProblem struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
-	// The code of the message. Messages without one are in English only.
+	// The code of the message.
 	Code *Code `json:"code,omitzero"`
 	// What belongs in the sentence of the code, in the order of the English message.
 	Values []string `json:"values,omitzero"`
@@ -214,25 +209,24 @@ type ExplainNewLink struct {
 	Browser Optional[string] `json:"browser,omitzero"`
 	// English name.
 	City Optional[string] `json:"city,omitzero"`
-	// Value of the visitor's cookie sl_v. It makes the visitor a returning one and determines the place of the visitor
-	// for percentages.
+	// Value of the visitor's cookie sl_v.
 	Cookie Optional[string] `json:"cookie,omitzero"`
 	// ISO 3166-1 code; overrides the location of the IP address.
 	Country Optional[string] `json:"country,omitzero"`
-	// Overrides the User-Agent, as do os and browser. Clicks have these three.
+	// Overrides the User-Agent, as do os and browser.
 	Device Optional[Device] `json:"device,omitzero"`
-	// IP address of the visitor. Places and conditions of the type ip use it.
+	// IP address of the visitor.
 	IP Optional[string] `json:"ip,omitzero"`
 	// The Accept-Language header.
 	Language Optional[string] `json:"language,omitzero"`
 	OS       Optional[string] `json:"os,omitzero"`
-	// Query string of the short URL. Conditions of the type query use it.
+	// Query string of the short URL.
 	Query Optional[string] `json:"query,omitzero"`
 	// The Referer header.
 	Referer Optional[string] `json:"referer,omitzero"`
 	// ISO 3166-2 code or English name.
 	Region Optional[string] `json:"region,omitzero"`
-	// Whether the visitor has been here before. A cookie implies it.
+	// Whether the visitor has been here before.
 	Returning Optional[bool] `json:"returning,omitzero"`
 	// Time of the visit; now if left out.
 	Time Optional[time.Time] `json:"time,omitzero"`
@@ -262,8 +256,7 @@ type NewLinkDraft struct {
 	OGTitle        Optional[string]    `json:"ogTitle,omitzero"`
 	Password       Optional[string]    `json:"password,omitzero"`
 	RedirectCode   Optional[int]       `json:"redirectCode,omitzero"`
-	// All routing rules, instead of the saved ones; null or an empty list stands for none. At most 100. Rules with the
-	// same priority are evaluated in the order of their creation, new ones in the order of the list.
+	// All routing rules, instead of the saved ones; null or an empty list stands for none.
 	Rules             Optional[[]DraftRule] `json:"rules,omitzero"`
 	StartsAt          Optional[time.Time]   `json:"startsAt,omitzero"`
 	Status            Optional[LinkStatus]  `json:"status,omitzero"`
@@ -279,15 +272,12 @@ type NewLinkDraft struct {
 	UTMSource         Optional[string]      `json:"utmSource,omitzero"`
 	UTMSourcePlatform Optional[string]      `json:"utmSourcePlatform,omitzero"`
 	UTMTerm           Optional[string]      `json:"utmTerm,omitzero"`
-	// All variants, instead of the saved ones; null or an empty list stands for none. At most 100.
+	// All variants, instead of the saved ones; null or an empty list stands for none.
 	Variants Optional[[]DraftVariant] `json:"variants,omitzero"`
 }
 
 type Explanation struct {
-	// Response to the visitor. ABSENT: the link has not started, or its domain is not in service; a domain in service
-	// can have a notFoundUrl for such visitors. ENDED: the link has expired or is exhausted, and the visitor goes to
-	// its expiredUrl or that of its domain. The destination is explained for every outcome; a visitor with the correct
-	// password reaches it.
+	// Response to the visitor.
 	Outcome Outcome `json:"outcome"`
 	// HTTP status of the response: 301, 302, 307, 308, 404, 410, 200 or 508.
 	Status int `json:"status"`
@@ -324,8 +314,7 @@ type ExplainedVisitor struct {
 	UTMContent  *string `json:"utmContent"`
 	// Whether the visitor has been here before, for conditions of the type visitor.
 	IsReturning bool `json:"isReturning"`
-	// The visitor's place among all visitors of this link, from 0 to below 100. Conditions of the type percentage hold
-	// for lower places.
+	// The visitor's place among all visitors of this link, from 0 to below 100.
 	Percentile float64   `json:"percentile"`
 	Time       time.Time `json:"time"`
 }
@@ -354,12 +343,12 @@ type ExplainedCondition struct {
 	LogicalOperator *string `json:"logicalOperator"`
 	// Members of a group.
 	Children []ExplainedCondition `json:"children"`
-	// Condition type. For a group, type, operator, value and visitorValue are null.
+	// Condition type.
 	Type     *ConditionType `json:"type"`
 	Operator *string        `json:"operator"`
 	// Value as sent.
 	Value json.RawMessage `json:"value"`
-	// Visitor's value in the comparison; null if unknown. For a percentage it is the visitor's percentile.
+	// Visitor's value in the comparison; null if unknown.
 	VisitorValue *string `json:"visitorValue"`
 	Matched      bool    `json:"matched"`
 	// false if the result did not depend on it.
@@ -383,22 +372,18 @@ type Destination struct {
 	ChosenBy ChosenBy `json:"chosenBy"`
 	// null if another part chose the destination, or if the rule is new in the draft.
 	RuleID *string `json:"ruleId"`
-	// null if another part chose the destination, or if the variant is new in the draft. Drawn at random, as for a
-	// real visitor. On a sticky link, the variant that the visitor with this cookie, or with this address and browser,
-	// always gets.
+	// null if another part chose the destination, or if the variant is new in the draft.
 	VariantID *string `json:"variantId"`
 	// Place of the rule or variant in the list of the draft, from 0. null: it is not from a list of a draft.
 	Index     *int   `json:"index"`
 	TargetURL string `json:"targetUrl"`
-	// Final address with the link's campaign parameters and the visitor's parameters. The value of clickParameter is
-	// empty, because the visit is not recorded.
+	// Final address with the link's campaign parameters and the visitor's parameters.
 	Location string `json:"location"`
 	// Name of the parameter to which an edge adds the id of the click (trackConversions). null: none.
 	ClickParameter *string `json:"clickParameter"`
 }
 
-// ExportLinksParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [ListLinksParams].
+// ExportLinksParams are parameters of a request. Some are described at [ListLinksParams].
 type ExportLinksParams struct {
 	Search      string     `query:"search"`
 	Status      LinkStatus `query:"status"`
@@ -412,11 +397,11 @@ type ExportLinksParams struct {
 	Format ExportFormat `query:"format"`
 }
 
-// CheckSlugParams are parameters of a request. A parameter with its zero value is left out.
+// CheckSlugParams are parameters of a request.
 type CheckSlugParams struct {
 	// Of at most 100 bytes.
 	Slug string `query:"slug"`
-	// A domain of the workspace, or the host of the service. Default: the workspace's default domain.
+	// A domain of the workspace, or the host of the service.
 	Domain string `query:"domain"`
 	// Without a domain: the host of the service instead of the workspace's default domain.
 	Shared Optional[bool] `query:"shared"`
@@ -428,7 +413,7 @@ type SlugAvailability struct {
 	Domain string `json:"domain"`
 	// The address that the link would have.
 	ShortURL string `json:"shortUrl"`
-	// RESERVED is a path of the service itself. INVALID is not 3 to 50 letters, digits, hyphens or underscores.
+	// RESERVED is a path of the service itself.
 	Status SlugStatus `json:"status"`
 	// A similar slug that is free, if this one is taken or reserved.
 	Suggestion *string `json:"suggestion"`
@@ -443,4 +428,17 @@ type LinkStats struct {
 	ExhaustedURLs int `json:"exhaustedUrls"`
 	SuspendedURLs int `json:"suspendedUrls"`
 	TotalClicks   int `json:"totalClicks"`
+}
+
+type TransferLinks struct {
+	// 1 to 1,000 ids; all are moved or none.
+	URLIDs []string `json:"urlIds"`
+	// Id or slug of the workspace that is to own the links.
+	WorkspaceID string `json:"workspaceId"`
+}
+
+type LinksTransferred struct {
+	TransferredCount int      `json:"transferredCount"`
+	TransferredIDs   []string `json:"transferredIds"`
+	WorkspaceID      string   `json:"workspaceId"`
 }

@@ -6,20 +6,7 @@ import (
 	"time"
 )
 
-type TransferLinks struct {
-	// 1 to 1,000 ids; all are moved or none.
-	URLIDs []string `json:"urlIds"`
-	// Id or slug of the workspace that is to own the links. The caller needs the role EDITOR there too.
-	WorkspaceID string `json:"workspaceId"`
-}
-
-type LinksTransferred struct {
-	TransferredCount int      `json:"transferredCount"`
-	TransferredIDs   []string `json:"transferredIds"`
-	WorkspaceID      string   `json:"workspaceId"`
-}
-
-// UTMSuggestionsParams are parameters of a request. A parameter with its zero value is left out.
+// UTMSuggestionsParams are parameters of a request.
 type UTMSuggestionsParams struct {
 	// The campaign field.
 	Field UTMField `query:"field"`
@@ -37,7 +24,7 @@ type UTMSuggestion struct {
 	Count int    `json:"count"`
 }
 
-// DeleteLinkParams are parameters of a request. A parameter with its zero value is left out.
+// DeleteLinkParams are parameters of a request.
 type DeleteLinkParams struct {
 	// Delete the link for good, also from the trash.
 	Permanently Optional[bool] `query:"permanently"`
@@ -93,7 +80,7 @@ type ExplainLink struct {
 	Cookie  Optional[string] `json:"cookie,omitzero"`
 	Country Optional[string] `json:"country,omitzero"`
 	Device  Optional[Device] `json:"device,omitzero"`
-	// Unsaved changes of the link. The answer is as if they were saved; nothing is stored.
+	// Unsaved changes of the link.
 	Draft     Optional[LinkDraft] `json:"draft,omitzero"`
 	IP        Optional[string]    `json:"ip,omitzero"`
 	Language  Optional[string]    `json:"language,omitzero"`
@@ -149,21 +136,20 @@ type ReplayLink struct {
 	Bots Optional[bool] `json:"bots,omitzero"`
 	// Only clicks at or after this time.
 	From Optional[time.Time] `json:"from,omitzero"`
-	// How many of the newest clicks are decided again. A link and a draft with hundreds of conditions permit fewer;
-	// then the response is 400 and names the number.
+	// How many of the newest clicks are decided again.
 	Limit Optional[int] `json:"limit,omitzero"`
 	// Only clicks before this time.
 	To Optional[time.Time] `json:"to,omitzero"`
 }
 
 type Replay struct {
-	// Stored clicks that were decided again. Each click counts as one visitor.
+	// Stored clicks that were decided again.
 	Visitors int `json:"visitors"`
 	// Visitors who would get another outcome or another address.
 	Changed int `json:"changed"`
-	// Visitors whose decision depends on a fact that is not stored. They are in no flow and not in changed.
+	// Visitors whose decision depends on a fact that is not stored.
 	Unknown int `json:"unknown"`
-	// Visitors by their two decisions, most first. All flows and unknown add up to visitors.
+	// Visitors by their two decisions, most first.
 	Flows []ReplayFlow `json:"flows"`
 	// The newest 200 visits.
 	Visits []ReplayedVisit `json:"visits"`
@@ -218,11 +204,11 @@ type LinkRevision struct {
 	Revision int `json:"revision"`
 	// Null if it is not known.
 	At *time.Time `json:"at"`
-	// Who made the change. Null for the system, or if it is not known.
+	// Who made the change.
 	User *ChangeUser `json:"user"`
-	// As in the audit log. EARLIER is the oldest known state if it is not known how it came about.
+	// As in the audit log.
 	Action AuditAction `json:"action"`
-	// Fields of the link, by name. Passwords are always ***.
+	// Fields of the link, by name.
 	Changes map[string]Change `json:"changes"`
 	// Rules that the change has added, changed or removed.
 	RoutingRules []PartChange `json:"routingRules"`
@@ -232,23 +218,23 @@ type LinkRevision struct {
 
 type ChangeUser struct {
 	ID string `json:"id"`
-	// The e-mail address of a user without a name. Null if the user was deleted.
+	// The e-mail address of a user without a name.
 	Name *string `json:"name"`
 }
 
-// QRCodeParams are parameters of a request. A parameter with its zero value is left out.
+// QRCodeParams are parameters of a request.
 type QRCodeParams struct {
-	// Width and height in pixels. The default is 300.
+	// Width and height in pixels.
 	Width int `query:"width"`
-	// Hexadecimal colour of the code. The default is #000000.
+	// Hexadecimal colour of the code.
 	Color string `query:"color"`
-	// Hexadecimal colour of the background. The default is #ffffff.
+	// Hexadecimal colour of the background.
 	Background string `query:"background"`
-	// The shape of the modules. The default is square.
+	// The shape of the modules.
 	Shape QRShape `query:"shape"`
 	// How much of the code may be damaged: L 7 %, M 15 % (default), Q 25 %, H 30 %.
 	Level QRLevel `query:"level"`
-	// Width of the empty border in modules. The default is 4, which scanners expect.
+	// Width of the empty border in modules.
 	Margin Optional[int] `query:"margin"`
 	// The format of the response.
 	Format QRFormat `query:"format"`
@@ -269,7 +255,7 @@ type RollBackLink struct {
 	Revision int `json:"revision"`
 }
 
-// AuditAction is one of the constants below. A later release of the server may know more.
+// AuditAction is one of these; later servers may know more.
 type AuditAction string
 
 const (
@@ -392,7 +378,7 @@ const (
 	AuditActionEarlier                   AuditAction = "EARLIER"
 )
 
-// ChosenBy is one of the constants below. A later release of the server may know more.
+// ChosenBy is one of these; later servers may know more.
 type ChosenBy string
 
 const (

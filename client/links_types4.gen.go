@@ -2,7 +2,7 @@
 
 package client
 
-// Code is one of the constants below. A later release of the server may know more.
+// Code is one of these; later servers may know more.
 type Code string
 
 const (
@@ -134,7 +134,7 @@ const (
 	CodeNoDNS               Code = "NO_DNS"
 )
 
-// ConditionType is one of the constants below. A later release of the server may know more.
+// ConditionType is one of these; later servers may know more.
 type ConditionType string
 
 const (
@@ -161,7 +161,7 @@ const (
 	ConditionTypePercentage  ConditionType = "percentage"
 )
 
-// Device is one of the constants below. A later release of the server may know more.
+// Device is one of these; later servers may know more.
 type Device string
 
 const (
@@ -170,7 +170,7 @@ const (
 	DeviceDesktop Device = "DESKTOP"
 )
 
-// ExportFormat is one of the constants below. A later release of the server may know more.
+// ExportFormat is one of these; later servers may know more.
 type ExportFormat string
 
 const (
@@ -178,7 +178,7 @@ const (
 	ExportFormatJSON ExportFormat = "json"
 )
 
-// Health is one of the constants below. A later release of the server may know more.
+// Health is one of these; later servers may know more.
 type Health string
 
 const (
@@ -188,7 +188,7 @@ const (
 	HealthBroken     Health = "broken"
 )
 
-// HealthReason is one of the constants below. A later release of the server may know more.
+// HealthReason is one of these; later servers may know more.
 type HealthReason string
 
 const (
@@ -206,7 +206,7 @@ const (
 	HealthReasonPrivateAddress HealthReason = "private_address"
 )
 
-// LinkEditStatus is one of the constants below. A later release of the server may know more.
+// LinkEditStatus is one of these; later servers may know more.
 type LinkEditStatus string
 
 const (
@@ -217,7 +217,7 @@ const (
 	LinkEditStatusFailed  LinkEditStatus = "FAILED"
 )
 
-// LinkSort is one of the constants below. A later release of the server may know more.
+// LinkSort is one of these; later servers may know more.
 type LinkSort string
 
 const (
@@ -230,7 +230,7 @@ const (
 	LinkSortUpdatedAt  LinkSort = "updatedAt"
 )
 
-// LinkStatus is one of the constants below. A later release of the server may know more.
+// LinkStatus is one of these; later servers may know more.
 type LinkStatus string
 
 const (
@@ -243,7 +243,7 @@ const (
 	LinkStatusDeleted   LinkStatus = "DELETED"
 )
 
-// Outcome is one of the constants below. A later release of the server may know more.
+// Outcome is one of these; later servers may know more.
 type Outcome string
 
 const (
@@ -256,7 +256,7 @@ const (
 	OutcomeLoop     Outcome = "LOOP"
 )
 
-// QRFormat is one of the constants below. A later release of the server may know more.
+// QRFormat is one of these; later servers may know more.
 type QRFormat string
 
 const (
@@ -266,7 +266,7 @@ const (
 	QRFormatJSON QRFormat = "json"
 )
 
-// QRLevel is one of the constants below. A later release of the server may know more.
+// QRLevel is one of these; later servers may know more.
 type QRLevel string
 
 const (
@@ -276,7 +276,7 @@ const (
 	QRLevelH QRLevel = "H"
 )
 
-// QRShape is one of the constants below. A later release of the server may know more.
+// QRShape is one of these; later servers may know more.
 type QRShape string
 
 const (
@@ -285,7 +285,7 @@ const (
 	QRShapeDots    QRShape = "dots"
 )
 
-// SlugStatus is one of the constants below. A later release of the server may know more.
+// SlugStatus is one of these; later servers may know more.
 type SlugStatus string
 
 const (
@@ -295,7 +295,7 @@ const (
 	SlugStatusInvalid  SlugStatus = "INVALID"
 )
 
-// SortOrder is one of the constants below. A later release of the server may know more.
+// SortOrder is one of these; later servers may know more.
 type SortOrder string
 
 const (
@@ -303,7 +303,7 @@ const (
 	SortOrderDesc SortOrder = "desc"
 )
 
-// Stickiness is one of the constants below. A later release of the server may know more.
+// Stickiness is one of these; later servers may know more.
 type Stickiness string
 
 const (
@@ -312,7 +312,7 @@ const (
 	StickinessHash   Stickiness = "hash"
 )
 
-// TwitterCard is one of the constants below. A later release of the server may know more.
+// TwitterCard is one of these; later servers may know more.
 type TwitterCard string
 
 const (
@@ -320,7 +320,7 @@ const (
 	TwitterCardSummaryLargeImage TwitterCard = "summary_large_image"
 )
 
-// UTMField is one of the constants below. A later release of the server may know more.
+// UTMField is one of these; later servers may know more.
 type UTMField string
 
 const (
@@ -333,7 +333,7 @@ const (
 	UTMFieldUTMSourcePlatform UTMField = "utmSourcePlatform"
 )
 
-// UpsertedLinkResult is one of the constants below. A later release of the server may know more.
+// UpsertedLinkResult is one of these; later servers may know more.
 type UpsertedLinkResult string
 
 const (

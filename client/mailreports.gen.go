@@ -14,7 +14,7 @@ type MailReportService struct{ c *Client }
 //
 // A page of the workspace's reports by e-mail in the order of their creation.
 func (s *MailReportService) List(ctx context.Context, params PageParams, opts ...RequestOption) (*Page[MailReport], error) {
-	return one[Page[MailReport]](ctx, s.c, &call{method: "GET", path: expand("/api/mail-reports"), query: params}, opts)
+	return one[Page[MailReport]](ctx, s.c, &call{method: "GET", path: "/api/mail-reports", query: params}, opts)
 }
 
 // All yields all rows of [MailReportService.List], page by page. After an error it ends.
@@ -28,16 +28,14 @@ func (s *MailReportService) All(ctx context.Context, params PageParams, opts ...
 
 // Create sends POST /api/mail-reports: create a report by e-mail.
 //
-// Sends a report at the end of each week or month. Addresses that are no members' are asked to confirm first; the link
-// works for seven days. With 20 reports in the workspace, the response is 409. After 50 such questions a day, it is
-// 429.
+// Sends a report at the end of each week or month.
 func (s *MailReportService) Create(ctx context.Context, body CreateMailReport, opts ...RequestOption) (*MailReport, error) {
-	return one[MailReport](ctx, s.c, &call{method: "POST", path: expand("/api/mail-reports"), body: body, key: true}, opts)
+	return one[MailReport](ctx, s.c, &call{method: "POST", path: "/api/mail-reports", body: body, key: true}, opts)
 }
 
 // Delete sends DELETE /api/mail-reports/{id}: delete a report by e-mail.
 //
-// Deletes a report with its recipients. Links in its e-mails no longer work.
+// Deletes a report with its recipients.
 func (s *MailReportService) Delete(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/mail-reports/{id}", id)}, opts)
 }

@@ -17,7 +17,7 @@ type MailReport struct {
 	// When the next report is sent, if it is active: at 7 o'clock in its time zone after the end of the period.
 	NextAt     time.Time       `json:"nextAt"`
 	Recipients []MailRecipient `json:"recipients"`
-	// Id of the user who made it. Reports stop when this user is no ADMIN of the workspace any more.
+	// Id of the user who made it.
 	CreatedBy string    `json:"createdBy"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
@@ -27,7 +27,7 @@ type MailRecipient struct {
 	Email string `json:"email"`
 	// Whether it was added as a member of the workspace, who need not confirm.
 	IsMember bool `json:"isMember"`
-	// PENDING: has not confirmed yet. UNSUBSCRIBED: gets no more reports.
+	// PENDING: has not confirmed yet.
 	State MailRecipientState `json:"state"`
 }
 
@@ -38,12 +38,11 @@ type CreateMailReport struct {
 	Every MailReportEvery `json:"every"`
 	// Default: true.
 	IsActive Optional[bool] `json:"isActive,omitzero"`
-	// At most 20 e-mail addresses. They replace the present ones; an address that has unsubscribed stays. Addresses of
-	// members get reports at once, others after they have confirmed.
+	// At most 20 e-mail addresses.
 	Recipients Optional[[]string] `json:"recipients,omitzero"`
-	// Id of a segment of the workspace. Null, or left out: all clicks.
+	// Id of a segment of the workspace.
 	SegmentID Optional[string] `json:"segmentId,omitzero"`
-	// IANA time zone of its days. Default: UTC.
+	// IANA time zone of its days.
 	Timezone Optional[string] `json:"timezone,omitzero"`
 }
 
@@ -57,7 +56,7 @@ type UpdateMailReport struct {
 	Timezone   Optional[string]          `json:"timezone,omitzero"`
 }
 
-// MailRecipientState is one of the constants below. A later release of the server may know more.
+// MailRecipientState is one of these; later servers may know more.
 type MailRecipientState string
 
 const (
@@ -66,7 +65,7 @@ const (
 	MailRecipientStateUnsubscribed MailRecipientState = "UNSUBSCRIBED"
 )
 
-// MailReportEvery is one of the constants below. A later release of the server may know more.
+// MailReportEvery is one of these; later servers may know more.
 type MailReportEvery string
 
 const (

@@ -68,7 +68,7 @@ type AlertChanged struct {
 }
 
 type ConversionMade struct {
-	// The conversion's id. A repeated delivery has the same.
+	// The conversion's id.
 	ID string `json:"id"`
 	// The link's id.
 	URLID string `json:"urlId"`
@@ -183,7 +183,7 @@ type LinkTimed struct {
 	Title *string `json:"title"`
 	// The link's owner.
 	UserID string `json:"userId"`
-	// The link's status now. It differs from the event if the link is also, for example, INACTIVE or SUSPENDED.
+	// The link's status now.
 	Status string `json:"status"`
 	// When the link started, ended or was exhausted.
 	At time.Time `json:"at"`
@@ -337,7 +337,7 @@ type LinkUpdated struct {
 	ID string `json:"id"`
 	// The link's slug.
 	Slug string `json:"slug"`
-	// What changed, by the field's name. Passwords are always ***.
+	// What changed, by the field's name.
 	Changes map[string]Change `json:"changes"`
 	// Where the link leads now.
 	OriginalURL string `json:"originalUrl"`
@@ -358,7 +358,7 @@ type WebhookTested struct {
 	WebhookName string `json:"webhookName"`
 }
 
-// DestinationChangedHealth is one of the constants below. A later release of the server may know more.
+// DestinationChangedHealth is one of these; later servers may know more.
 type DestinationChangedHealth string
 
 const (
@@ -368,7 +368,7 @@ const (
 	DestinationChangedHealthUnknown    DestinationChangedHealth = "unknown"
 )
 
-// ExperimentOverStatus is one of the constants below. A later release of the server may know more.
+// ExperimentOverStatus is one of these; later servers may know more.
 type ExperimentOverStatus string
 
 const (

@@ -12,9 +12,9 @@ type PasskeyService struct{ c *Client }
 
 // List sends GET /api/auth/passkeys: list your passkeys.
 //
-// Your passkeys, oldest first. Requires a session, as do the other calls except for signing in.
+// Your passkeys, oldest first.
 func (s *PasskeyService) List(ctx context.Context, params PageParams, opts ...RequestOption) (*Page[Passkey], error) {
-	return one[Page[Passkey]](ctx, s.c, &call{method: "GET", path: expand("/api/auth/passkeys"), query: params}, opts)
+	return one[Page[Passkey]](ctx, s.c, &call{method: "GET", path: "/api/auth/passkeys", query: params}, opts)
 }
 
 // All yields all rows of [PasskeyService.List], page by page. After an error it ends.
@@ -29,50 +29,42 @@ func (s *PasskeyService) All(ctx context.Context, params PageParams, opts ...Req
 // BeginLogin sends POST /api/auth/passkeys/login/begin: begin to sign in with a passkey.
 //
 // Pass `publicKey` to navigator.credentials.get() and the result to /api/auth/passkeys/login/finish, within five
-// minutes. No user name is needed. While single sign-on is enforced, passkeys are off, like passwords (403).
+// minutes.
 func (s *PasskeyService) BeginLogin(ctx context.Context, opts ...RequestOption) (*PasskeyRequest, error) {
-	return one[PasskeyRequest](ctx, s.c, &call{method: "POST", path: expand("/api/auth/passkeys/login/begin")}, opts)
+	return one[PasskeyRequest](ctx, s.c, &call{method: "POST", path: "/api/auth/passkeys/login/begin"}, opts)
 }
 
 // FinishLogin sends POST /api/auth/passkeys/login/finish: sign in with a passkey.
 //
-// Same response as signing in with a password. A passkey counts as both factors, so no code is asked for. A signature
-// whose counter did not increase is refused, because the passkey may have been copied. After five failures in ten
-// minutes, a client is locked out of the passkey for an increasing time (429).
+// Same response as signing in with a password.
 func (s *PasskeyService) FinishLogin(ctx context.Context, body FinishPasskeyLogin, opts ...RequestOption) (*SignedIn, error) {
-	return one[SignedIn](ctx, s.c, &call{method: "POST", path: expand("/api/auth/passkeys/login/finish"), body: body}, opts)
+	return one[SignedIn](ctx, s.c, &call{method: "POST", path: "/api/auth/passkeys/login/finish", body: body}, opts)
 }
 
 // BeginRegistration sends POST /api/auth/passkeys/register/begin: begin to register a passkey.
 //
-// Requires the current password if you signed in more than ten minutes ago (403 otherwise). Pass `publicKey` to
-// navigator.credentials.create() and the result to /api/auth/passkeys/register/finish, within five minutes and in the
-// same session. Passkeys need https or localhost, and a host name (403 otherwise). A user can have 20 (409).
+// Requires the current password if you signed in more than ten minutes ago (403 otherwise).
 func (s *PasskeyService) BeginRegistration(ctx context.Context, body BeginPasskey, opts ...RequestOption) (*PasskeyCreation, error) {
-	return one[PasskeyCreation](ctx, s.c, &call{
-		method: "POST", path: expand("/api/auth/passkeys/register/begin"), body: body, key: true,
-	}, opts)
+	return one[PasskeyCreation](ctx, s.c, &call{method: "POST", path: "/api/auth/passkeys/register/begin", body: body, key: true}, opts)
 }
 
 // FinishRegistration sends POST /api/auth/passkeys/register/finish: register the passkey that the browser created.
 //
-// Stores the passkey. It must be discoverable and the device must have verified you. Attestations are ignored. A
-// challenge works once.
+// Stores the passkey.
 func (s *PasskeyService) FinishRegistration(ctx context.Context, body FinishPasskey, opts ...RequestOption) (*Passkey, error) {
-	return one[Passkey](ctx, s.c, &call{method: "POST", path: expand("/api/auth/passkeys/register/finish"), body: body, key: true}, opts)
+	return one[Passkey](ctx, s.c, &call{method: "POST", path: "/api/auth/passkeys/register/finish", body: body, key: true}, opts)
 }
 
 // Delete sends DELETE /api/auth/passkeys/{id}: remove a passkey.
 //
-// The passkey no longer signs in. Your sessions stay. The device may still offer the passkey until you remove it
-// there, too.
+// The passkey no longer signs in.
 func (s *PasskeyService) Delete(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/auth/passkeys/{id}", id)}, opts)
 }
 
 // Rename sends PATCH /api/auth/passkeys/{id}: rename a passkey.
 //
-// Changes the name in your list. The passkey itself and your devices keep theirs.
+// Changes the name in your list.
 func (s *PasskeyService) Rename(ctx context.Context, id string, body RenamePasskey, opts ...RequestOption) (*Passkey, error) {
 	return one[Passkey](ctx, s.c, &call{method: "PATCH", path: expand("/api/auth/passkeys/{id}", id), body: body}, opts)
 }

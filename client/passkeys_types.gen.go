@@ -17,8 +17,7 @@ type Passkey struct {
 	IsSynced   bool       `json:"isSynced"`
 	CreatedAt  time.Time  `json:"createdAt"`
 	LastUsedAt *time.Time `json:"lastUsedAt"`
-	// When a sign-in was last refused because the counter of the passkey did not increase. The passkey may have been
-	// copied: remove it.
+	// When a sign-in was last refused because the counter of the passkey did not increase.
 	CloneDetectedAt *time.Time `json:"cloneDetectedAt"`
 }
 
@@ -100,7 +99,7 @@ type AuthenticatorSelection struct {
 
 type FinishPasskey struct {
 	Credential PasskeyCreated `json:"credential"`
-	// At most 100 characters. The default is Passkey.
+	// At most 100 characters.
 	Name Optional[string] `json:"name,omitzero"`
 }
 
@@ -116,6 +115,6 @@ type PasskeyCreatedResponse struct {
 }
 
 type RenamePasskey struct {
-	// At most 100 characters. Null or empty means Passkey.
+	// At most 100 characters.
 	Name *string `json:"name"`
 }

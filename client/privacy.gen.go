@@ -12,7 +12,7 @@ type PrivacyService struct{ c *Client }
 // Erase sends POST /api/privacy/erase: erase the data of a visitor.
 //
 // Removes an address of a visitor, with the visitor number and User-Agent, from clicks, webhook deliveries and
-// lockouts. The clicks still count. Requires the session of an administrator.
+// lockouts.
 func (s *PrivacyService) Erase(ctx context.Context, body EraseVisitor, opts ...RequestOption) (*Erasure, error) {
-	return one[Erasure](ctx, s.c, &call{method: "POST", path: expand("/api/privacy/erase"), body: body, key: true}, opts)
+	return one[Erasure](ctx, s.c, &call{method: "POST", path: "/api/privacy/erase", body: body, key: true}, opts)
 }

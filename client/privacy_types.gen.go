@@ -8,7 +8,7 @@ type EraseVisitor struct {
 }
 
 type Erasure struct {
-	// Clicks whose address, visitor number and User-Agent were removed. The clicks still count.
+	// Clicks whose address, visitor number and User-Agent were removed.
 	Clicks int `json:"clicks"`
 	// Pending deliveries from which the address was removed.
 	WebhookDeliveries int `json:"webhookDeliveries"`

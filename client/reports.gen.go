@@ -12,85 +12,77 @@ type ReportService struct{ c *Client }
 
 // ABTestsAlias sends GET /api/analytics/ab-test: report on all A/B tests (the same at another path).
 //
-// Same as /api/analytics/ab-tests.
-//
-// Deprecated: it repeats another method.
+// Deprecated: it is the same as /api/analytics/ab-tests.
 func (s *ReportService) ABTestsAlias(ctx context.Context, params ReportParams, opts ...RequestOption) (*ABTests, error) {
-	return one[ABTests](ctx, s.c, &call{method: "GET", path: expand("/api/analytics/ab-test"), query: params}, opts)
+	return one[ABTests](ctx, s.c, &call{method: "GET", path: "/api/analytics/ab-test", query: params}, opts)
 }
 
 // ABTests sends GET /api/analytics/ab-tests: report on all A/B tests.
 //
 // Every link with variants: clicks and visitors of each variant, and its actual and expected share.
 func (s *ReportService) ABTests(ctx context.Context, params ReportParams, opts ...RequestOption) (*ABTests, error) {
-	return one[ABTests](ctx, s.c, &call{method: "GET", path: expand("/api/analytics/ab-tests"), query: params}, opts)
+	return one[ABTests](ctx, s.c, &call{method: "GET", path: "/api/analytics/ab-tests", query: params}, opts)
 }
 
 // Bots sends GET /api/analytics/bots: report on the bots that visited any short URL.
 //
 // The share of bots in the traffic of all your links, and the bots.
 func (s *ReportService) Bots(ctx context.Context, params ReportParams, opts ...RequestOption) (*BotReport, error) {
-	return one[BotReport](ctx, s.c, &call{method: "GET", path: expand("/api/analytics/bots"), query: params}, opts)
+	return one[BotReport](ctx, s.c, &call{method: "GET", path: "/api/analytics/bots", query: params}, opts)
 }
 
 // BotsOverview sends GET /api/analytics/bots/overview: report on the bots that visited any short URL (the same at
 // another path).
 //
-// Same as /api/analytics/bots.
-//
-// Deprecated: it repeats another method.
+// Deprecated: it is the same as /api/analytics/bots.
 func (s *ReportService) BotsOverview(ctx context.Context, params ReportParams, opts ...RequestOption) (*BotReport, error) {
-	return one[BotReport](ctx, s.c, &call{method: "GET", path: expand("/api/analytics/bots/overview"), query: params}, opts)
+	return one[BotReport](ctx, s.c, &call{method: "GET", path: "/api/analytics/bots/overview", query: params}, opts)
 }
 
 // Conversions sends GET /api/analytics/conversions: report on the conversions of all short URLs.
 //
 // Goals, rates and revenue of all your links, by campaign, source, tag and link, and the funnel from clicks to
-// conversions. A conversion counts at the time of its click.
+// conversions.
 func (s *ReportService) Conversions(ctx context.Context, params ConversionsReportParams, opts ...RequestOption) (*Yields, error) {
-	return one[Yields](ctx, s.c, &call{method: "GET", path: expand("/api/analytics/conversions"), query: params}, opts)
+	return one[Yields](ctx, s.c, &call{method: "GET", path: "/api/analytics/conversions", query: params}, opts)
 }
 
 // Export sends GET /api/analytics/export: export the analytics of all short URLs as a file.
 //
 // The same for all your links, or for the link `urlId`.
 func (s *ReportService) Export(ctx context.Context, params ExportReportParams, opts ...RequestOption) (*Raw, error) {
-	return s.c.raw(ctx, &call{method: "GET", path: expand("/api/analytics/export"), query: params}, opts)
+	return s.c.raw(ctx, &call{method: "GET", path: "/api/analytics/export", query: params}, opts)
 }
 
 // Freshness sends GET /api/analytics/freshness: tell up to which time reports are complete.
 //
-// Clicks of a region that is cut off wait there, and are counted later. Show this beside reports: a period that ends
-// after `completeUntil` will still gain clicks. A click has the time at which the visitor came.
+// Clicks of a region that is cut off wait there, and are counted later.
 func (s *ReportService) Freshness(ctx context.Context, opts ...RequestOption) (*Freshness, error) {
-	return one[Freshness](ctx, s.c, &call{method: "GET", path: expand("/api/analytics/freshness")}, opts)
+	return one[Freshness](ctx, s.c, &call{method: "GET", path: "/api/analytics/freshness"}, opts)
 }
 
 // Groups sends GET /api/analytics/groups: report on short URLs by tag, bundle or domain.
 //
 // Clicks and visitors of the links with each tag, in each bundle or on each domain, most clicks first.
 func (s *ReportService) Groups(ctx context.Context, params GroupReportParams, opts ...RequestOption) (*GroupReport, error) {
-	return one[GroupReport](ctx, s.c, &call{method: "GET", path: expand("/api/analytics/groups"), query: params}, opts)
+	return one[GroupReport](ctx, s.c, &call{method: "GET", path: "/api/analytics/groups", query: params}, opts)
 }
 
 // Heatmap sends GET /api/analytics/heatmap: count clicks by weekday and hour.
 //
-// Clicks of all your links by weekday and hour of the time zone. Hours that occur twice when clocks are set back count
-// together.
+// Clicks of all your links by weekday and hour of the time zone.
 func (s *ReportService) Heatmap(ctx context.Context, params ReportParams, opts ...RequestOption) (*Heatmap, error) {
-	return one[Heatmap](ctx, s.c, &call{method: "GET", path: expand("/api/analytics/heatmap"), query: params}, opts)
+	return one[Heatmap](ctx, s.c, &call{method: "GET", path: "/api/analytics/heatmap", query: params}, opts)
 }
 
 // MissingSlugs sends GET /api/analytics/missing: list slugs that do not exist.
 //
 // Slugs that visitors asked for on custom domains of the workspace and that do not exist, most frequent first, at most
-// 1,000. Edges count the 1,000 most frequent ones and report them once a minute; counts are kept for 90 days. Slugs
-// that are links by now are left out. The slugs of the shared domain belong to nobody, so only administrators who
-// chose no workspace see them.
+// 1,000.
 func (s *ReportService) MissingSlugs(
 	ctx context.Context, params ListMissingSlugsParams, opts ...RequestOption,
 ) (*Page[MissingSlug], error) {
-	return one[Page[MissingSlug]](ctx, s.c, &call{method: "GET", path: expand("/api/analytics/missing"), query: params}, opts)
+	return one[Page[MissingSlug]](ctx, s.c, &call{method: "GET", path: "/api/analytics/missing", query: params}, opts)
 }
 
 // AllMissingSlugs yields all rows of [ReportService.MissingSlugs], page by page. After an error it ends.
@@ -109,28 +101,26 @@ func (s *ReportService) AllMissingSlugs(
 // The same figures over all your links (for administrators, over the links of all users), and the links with most
 // clicks.
 func (s *ReportService) Overview(ctx context.Context, params FullReportParams, opts ...RequestOption) (*OverviewReport, error) {
-	return one[OverviewReport](ctx, s.c, &call{method: "GET", path: expand("/api/analytics/overview"), query: params}, opts)
+	return one[OverviewReport](ctx, s.c, &call{method: "GET", path: "/api/analytics/overview", query: params}, opts)
 }
 
 // TopLinks sends GET /api/analytics/top-urls: list the short URLs with most clicks.
 //
 // Links by clicks in the range, most clicks first.
 func (s *ReportService) TopLinks(ctx context.Context, params ReportParams, opts ...RequestOption) ([]TopLinkFigures, error) {
-	return rows[TopLinkFigures](ctx, s.c, &call{method: "GET", path: expand("/api/analytics/top-urls"), query: params}, opts)
+	return rows[TopLinkFigures](ctx, s.c, &call{method: "GET", path: "/api/analytics/top-urls", query: params}, opts)
 }
 
 // Trends sends GET /api/analytics/trends: count the clicks of several short URLs by day.
 //
-// Clicks of people on up to 100 links on each of the last 30 days, for small charts beside the links. Unknown links
-// are left out.
+// Clicks of people on up to 100 links on each of the last 30 days, for small charts beside the links.
 func (s *ReportService) Trends(ctx context.Context, params TrendsParams, opts ...RequestOption) (*Trends, error) {
-	return one[Trends](ctx, s.c, &call{method: "GET", path: expand("/api/analytics/trends"), query: params}, opts)
+	return one[Trends](ctx, s.c, &call{method: "GET", path: "/api/analytics/trends", query: params}, opts)
 }
 
 // Link sends GET /api/analytics/urls/{id}: report on a short URL.
 //
-// Totals, figures per day, and shares by location, device, browser, referrer and campaign. Bots are excluded unless
-// `includeBots` is true.
+// Totals, figures per day, and shares by location, device, browser, referrer and campaign.
 func (s *ReportService) Link(ctx context.Context, id string, params FullReportParams, opts ...RequestOption) (*LinkReport, error) {
 	return one[LinkReport](ctx, s.c, &call{method: "GET", path: expand("/api/analytics/urls/{id}", id), query: params}, opts)
 }
@@ -152,9 +142,7 @@ func (s *ReportService) LinkBots(ctx context.Context, id string, params ReportPa
 // RecentClicksAlias sends GET /api/analytics/urls/{id}/clicks/recent: list the newest clicks of a short URL (the same
 // at another path).
 //
-// Same as /api/analytics/urls/{id}/recent-clicks.
-//
-// Deprecated: it repeats another method.
+// Deprecated: it is the same as /api/analytics/urls/{id}/recent-clicks.
 func (s *ReportService) RecentClicksAlias(
 	ctx context.Context, id string, params ClicksParams, opts ...RequestOption,
 ) (*RecentClicks, error) {
@@ -165,8 +153,7 @@ func (s *ReportService) RecentClicksAlias(
 
 // ExportLink sends GET /api/analytics/urls/{id}/export: export the analytics of a short URL as a file.
 //
-// A CSV file with sections, or JSON. Cells that a spreadsheet could interpret as formulas are prefixed with an
-// apostrophe. `includeClicks` adds up to 10,000 single clicks.
+// A CSV file with sections, or JSON.
 func (s *ReportService) ExportLink(ctx context.Context, id string, params ExportLinkReportParams, opts ...RequestOption) (*Raw, error) {
 	return s.c.raw(ctx, &call{method: "GET", path: expand("/api/analytics/urls/{id}/export", id), query: params}, opts)
 }
@@ -180,7 +167,7 @@ func (s *ReportService) LinkHeatmap(ctx context.Context, id string, params Repor
 
 // RecentClicks sends GET /api/analytics/urls/{id}/recent-clicks: list the newest clicks of a short URL.
 //
-// Single clicks, newest first. At most 100.
+// Single clicks, newest first.
 func (s *ReportService) RecentClicks(ctx context.Context, id string, params ClicksParams, opts ...RequestOption) (*RecentClicks, error) {
 	return one[RecentClicks](ctx, s.c, &call{
 		method: "GET", path: expand("/api/analytics/urls/{id}/recent-clicks", id), query: params,

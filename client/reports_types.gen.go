@@ -6,25 +6,21 @@ import (
 	"time"
 )
 
-// ReportParams are parameters of a request. A parameter with its zero value is left out.
+// ReportParams are parameters of a request.
 type ReportParams struct {
-	// The first day: a date, or an instant, which stands for its day in the time zone. Default: 30 days ago. If
-	// interval is minute or hour, an instant stands for itself.
+	// The first day: a date, or an instant, which stands for its day in the time zone.
 	StartDate string `query:"startDate"`
-	// The last day, inclusive. Default: today. The range is at most 365 days. If interval is minute or hour, an
-	// instant ends the range.
+	// The last day, inclusive.
 	EndDate string `query:"endDate"`
-	// last_7_days, last_30_days, last_90_days, last_365_days, or custom for startDate and endDate. If interval is
-	// minute or hour also last_hour, last_6_hours, last_24_hours.
+	// last_7_days, last_30_days, last_90_days, last_365_days, or custom for startDate and endDate.
 	TimeRange TimeRange `query:"timeRange"`
-	// IANA time zone of the days. Default: UTC.
+	// IANA time zone of the days.
 	Timezone string `query:"timezone"`
 	// Include bots.
 	IncludeBots Optional[bool] `query:"includeBots"`
-	// Rows in each list. Default: 10, or 20 for clicks.
+	// Rows in each list.
 	Limit int `query:"limit"`
-	// ISO 3166-1 codes, or Unknown. All filters can be repeated, with at most 20 values: clicks with any of the values
-	// count. Of several filters, all apply.
+	// ISO 3166-1 codes, or Unknown.
 	Country []string `query:"country,explode"`
 	// Regions as reports name them, or Unknown.
 	Region []string `query:"region,explode"`
@@ -40,7 +36,7 @@ type ReportParams struct {
 	Referer []string `query:"referer,explode"`
 	// Language codes, such as de, or Unknown.
 	Language []string `query:"language,explode"`
-	// Values of utm_source, or Unknown for clicks without one. The next four are alike.
+	// Values of utm_source, or Unknown for clicks without one.
 	UTMSource []string `query:"utmSource,explode"`
 	// Values of utm_medium.
 	UTMMedium []string `query:"utmMedium,explode"`
@@ -60,9 +56,9 @@ type ReportParams struct {
 	Tag []string `query:"tag,explode"`
 	// Ids of bundles: clicks on links that are in any of the bundles now.
 	BundleID []string `query:"bundleId,explode"`
-	// true for bots only, false for people only, or names of bots. Replaces includeBots.
+	// true for bots only, false for people only, or names of bots.
 	Bot []string `query:"bot,explode"`
-	// minute (ranges up to 6 hours), hour (up to 31 days), day, week or month. Default: day.
+	// minute (ranges up to 6 hours), hour (up to 31 days), day, week or month.
 	Interval Interval `query:"interval"`
 	// previous: add the figures of the preceding period of the same length. year: add those of the same period one
 	// year earlier.
@@ -106,11 +102,10 @@ type ABTestVariant struct {
 	Weight     int     `json:"weight"`
 	// Distinct addresses.
 	UniqueVisitors int `json:"uniqueVisitors"`
-	// Whether uniqueVisitors was counted. With about a million visitors or more in the requested range it is an
-	// estimate.
+	// Whether uniqueVisitors was counted.
 	UniqueVisitorsIsExact bool `json:"uniqueVisitorsIsExact"`
 	// Relative standard error of uniqueVisitors in percent: 2 of 3 estimates are at most that far off, and 19 of 20 at
-	// most twice as far. 0 if uniqueVisitors is exact.
+	// most twice as far.
 	Error float64 `json:"error"`
 }
 
@@ -166,8 +161,7 @@ type ComparedBots struct {
 	Figures BotReport `json:"figures"`
 }
 
-// ConversionsReportParams are parameters of a request. A parameter with its zero value is left out. Some are described
-// at [ReportParams].
+// ConversionsReportParams are parameters of a request. Some are described at [ReportParams].
 type ConversionsReportParams struct {
 	StartDate   string         `query:"startDate"`
 	EndDate     string         `query:"endDate"`
@@ -196,7 +190,7 @@ type ConversionsReportParams struct {
 	Bot         []string       `query:"bot,explode"`
 	Interval    Interval       `query:"interval"`
 	Compare     Compare        `query:"compare"`
-	// Only conversions of this goal. The list of goals still has all of them.
+	// Only conversions of this goal.
 	Goal string `query:"goal"`
 }
 
@@ -204,20 +198,20 @@ type Yields struct {
 	Funnel []FunnelStep `json:"funnel"`
 	// All goals with conversions, most conversions first.
 	Goals []GoalYield `json:"goals"`
-	// By utm_campaign. This list and the next ones have only what has conversions, most conversions first.
+	// By utm_campaign.
 	Campaigns []NamedYield `json:"campaigns"`
 	// By utm_source.
 	UTMSources []NamedYield `json:"utmSources"`
 	// By referring site.
 	Sources []NamedYield `json:"sources"`
-	// By the tags that links have now. A link can have several tags.
+	// By the tags that links have now.
 	Tags []NamedYield `json:"tags"`
 	// Without deleted links, whose conversions are in all other figures.
 	Links  []LinkYield `json:"links"`
 	Clicks int         `json:"clicks"`
 	// Conversions of these clicks.
 	Conversions int `json:"conversions"`
-	// Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if clicks have several conversions.
+	// Conversions as a percentage of clicks; 0 without clicks.
 	ConversionRate float64 `json:"conversionRate"`
 	// Sum of the values of the conversions in each currency.
 	Revenue []Amount `json:"revenue"`
@@ -226,7 +220,7 @@ type Yields struct {
 }
 
 type FunnelStep struct {
-	// CLICK: all clicks. CONVERSION: those with at least one conversion.
+	// CLICK: all clicks.
 	Step  FunnelStepStep `json:"step"`
 	Count int            `json:"count"`
 	// As a percentage of the first step.
@@ -244,19 +238,19 @@ type GoalYield struct {
 }
 
 type Amount struct {
-	// ISO 4217 code. Empty for values without a currency.
+	// ISO 4217 code.
 	Currency string `json:"currency"`
 	// Exact, with at most four decimals.
 	Amount float64 `json:"amount"`
 }
 
 type NamedYield struct {
-	// Of sources: the site, or Direct. Unknown: clicks without a value, and conversions whose click has not arrived.
+	// Of sources: the site, or Direct.
 	Name   string `json:"name"`
 	Clicks int    `json:"clicks"`
 	// Conversions of these clicks.
 	Conversions int `json:"conversions"`
-	// Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if clicks have several conversions.
+	// Conversions as a percentage of clicks; 0 without clicks.
 	ConversionRate float64 `json:"conversionRate"`
 	// Sum of the values of the conversions in each currency.
 	Revenue []Amount `json:"revenue"`
@@ -271,7 +265,7 @@ type LinkYield struct {
 	Clicks int     `json:"clicks"`
 	// Conversions of these clicks.
 	Conversions int `json:"conversions"`
-	// Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if clicks have several conversions.
+	// Conversions as a percentage of clicks; 0 without clicks.
 	ConversionRate float64 `json:"conversionRate"`
 	// Sum of the values of the conversions in each currency.
 	Revenue []Amount `json:"revenue"`
@@ -286,8 +280,7 @@ type ComparedYields struct {
 	Figures Yields `json:"figures"`
 }
 
-// ExportReportParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [ExportLinksParams].
+// ExportReportParams are parameters of a request. Some are described at [ExportLinksParams].
 type ExportReportParams struct {
 	StartDate   string         `query:"startDate"`
 	EndDate     string         `query:"endDate"`
@@ -324,8 +317,7 @@ type ExportReportParams struct {
 }
 
 type Freshness struct {
-	// Reports have all clicks up to this time: the earliest of the regions. Null if it is unknown for a region, or if
-	// there is none, such as in a standalone process.
+	// Reports have all clicks up to this time: the earliest of the regions.
 	CompleteUntil *time.Time `json:"completeUntil"`
 	// Age of completeUntil; 0 if it is unknown.
 	LagSeconds float64 `json:"lagSeconds"`
@@ -336,16 +328,13 @@ type Freshness struct {
 type RegionFreshness struct {
 	// REGION of its edges, and the name of its Kafka in KAFKA_REGIONS; empty for edges without a region.
 	Region string `json:"region"`
-	// Reports have all clicks of the region up to this time. Null if it is unknown, such as in a standalone process or
-	// before ingest has read the region.
+	// Reports have all clicks of the region up to this time.
 	CompleteUntil *time.Time `json:"completeUntil"`
-	// Age of completeUntil. It is below a minute while clicks arrive normally, because edges report every few seconds;
-	// 0 if it is unknown.
+	// Age of completeUntil.
 	LagSeconds float64 `json:"lagSeconds"`
 }
 
-// GroupReportParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [ReportParams].
+// GroupReportParams are parameters of a request. Some are described at [ReportParams].
 type GroupReportParams struct {
 	StartDate   string         `query:"startDate"`
 	EndDate     string         `query:"endDate"`
@@ -376,30 +365,28 @@ type GroupReportParams struct {
 	Compare     Compare        `query:"compare"`
 	// What the links are grouped by.
 	By GroupBy `query:"by"`
-	// Name of a goal: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts at the
-	// time of its click.
+	// Name of a goal: add conversions, conversionRate and revenue to all figures of clicks.
 	Goal string `query:"goal"`
 }
 
 type GroupReport struct {
 	By GroupBy `json:"by"`
-	// Of all links, including those in no group. A link can be in several groups, so groups can have more clicks
-	// together.
+	// Of all links, including those in no group.
 	TotalClicks int `json:"totalClicks"`
 	// Most clicks first.
 	Groups []Group `json:"groups"`
 	// Only with compare.
 	Comparison *ComparedGroups `json:"comparison,omitzero"`
-	// Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if conversions repeat. Only with goal.
+	// Conversions as a percentage of clicks; 0 without clicks.
 	ConversionRate *float64 `json:"conversionRate,omitzero"`
-	// Conversions of these clicks. Only with goal.
+	// Conversions of these clicks.
 	Conversions *int `json:"conversions,omitzero"`
-	// Sum of the values of the conversions in each currency. Only with goal.
+	// Sum of the values of the conversions in each currency.
 	Revenue []Amount `json:"revenue,omitzero"`
 }
 
 type Group struct {
-	// Of the tag, bundle or custom domain. Null for the host of the service.
+	// Of the tag, bundle or custom domain.
 	ID   *string `json:"id"`
 	Name string  `json:"name"`
 	// Links that are in the group now.
@@ -407,17 +394,17 @@ type Group struct {
 	Clicks   int `json:"clicks"`
 	// Null for a group of more than 100,000 links, like the next two.
 	UniqueVisitors *int `json:"uniqueVisitors"`
-	// Whether uniqueVisitors was counted. Otherwise it is an estimate.
+	// Whether uniqueVisitors was counted.
 	UniqueVisitorsIsExact *bool `json:"uniqueVisitorsIsExact"`
 	// Relative standard error of uniqueVisitors in percent; 0 if it is exact.
 	Error *float64 `json:"error"`
 	// Of totalClicks.
 	Percentage float64 `json:"percentage"`
-	// Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if conversions repeat. Only with goal.
+	// Conversions as a percentage of clicks; 0 without clicks.
 	ConversionRate *float64 `json:"conversionRate,omitzero"`
-	// Conversions of these clicks. Only with goal.
+	// Conversions of these clicks.
 	Conversions *int `json:"conversions,omitzero"`
-	// Sum of the values of the conversions in each currency. Only with goal.
+	// Sum of the values of the conversions in each currency.
 	Revenue []Amount `json:"revenue,omitzero"`
 }
 
@@ -444,4 +431,13 @@ type Weekday struct {
 	Clicks  int            `json:"clicks"`
 	// Clicks by the hour that clocks in the time zone show, from 0 to 23.
 	Hours []int `json:"hours"`
+}
+
+type ComparedHeatmap struct {
+	// First day of that period, or its first instant if the interval is minute or hour.
+	StartDate string `json:"startDate"`
+	// Last day of that period, or the instant at which it ends if the interval is minute or hour.
+	EndDate string `json:"endDate"`
+	// The same figures of that period.
+	Figures Heatmap `json:"figures"`
 }

@@ -6,17 +6,7 @@ import (
 	"time"
 )
 
-type ComparedHeatmap struct {
-	// First day of that period, or its first instant if the interval is minute or hour.
-	StartDate string `json:"startDate"`
-	// Last day of that period, or the instant at which it ends if the interval is minute or hour.
-	EndDate string `json:"endDate"`
-	// The same figures of that period.
-	Figures Heatmap `json:"figures"`
-}
-
-// LiveParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [ExportReportParams].
+// LiveParams are parameters of a request. Some are described at [ExportReportParams].
 type LiveParams struct {
 	URLID string `query:"urlId"`
 	// own (default), or all: the clicks of all users, for administrators.
@@ -27,31 +17,29 @@ type LiveParams struct {
 	LastEventID string `query:"lastEventId"`
 }
 
-// ListMissingSlugsParams are parameters of a request. A parameter with its zero value is left out. Some are described
-// at [PageParams].
+// ListMissingSlugsParams are parameters of a request. Some are described at [PageParams].
 type ListMissingSlugsParams struct {
 	Page  int `query:"page"`
 	Limit int `query:"limit"`
-	// The first day (UTC), as a date or time in ISO 8601. Default: 30 days ago.
+	// The first day (UTC), as a date or time in ISO 8601.
 	From string `query:"from"`
-	// The last day (UTC), inclusive. Default: today.
+	// The last day (UTC), inclusive.
 	To string `query:"to"`
 }
 
 type MissingSlug struct {
-	// The host that visitors asked. A new link gets it as its domain.
+	// The host that visitors asked.
 	Host string `json:"host"`
 	Slug string `json:"slug"`
 	// Requests in the period.
 	Count int `json:"count"`
-	// The first request in the period. Of an edge of an earlier release, its report.
+	// The first request in the period.
 	FirstAt time.Time `json:"firstAt"`
 	// The last request in the period.
 	LastAt time.Time `json:"lastAt"`
 }
 
-// FullReportParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [GroupReportParams].
+// FullReportParams are parameters of a request. Some are described at [GroupReportParams].
 type FullReportParams struct {
 	StartDate   string         `query:"startDate"`
 	EndDate     string         `query:"endDate"`
@@ -104,17 +92,16 @@ type OverviewReport struct {
 	UTMCampaigns     []ValueFigures   `json:"utmCampaigns"`
 	UTMTerms         []ValueFigures   `json:"utmTerms"`
 	UTMContents      []ValueFigures   `json:"utmContents"`
-	// Preferred languages of visitors. Clicks of earlier releases have none.
+	// Preferred languages of visitors.
 	Languages []NamedFigures `json:"languages"`
 	// Referrers, grouped by site: l.instagram.com and www.instagram.com are instagram.com.
 	Sites []SiteClicks `json:"sites"`
 	// Distinct addresses.
 	UniqueVisitors int `json:"uniqueVisitors"`
-	// Whether uniqueVisitors was counted. With about a million visitors or more in the requested range it is an
-	// estimate.
+	// Whether uniqueVisitors was counted.
 	UniqueVisitorsIsExact bool `json:"uniqueVisitorsIsExact"`
 	// Relative standard error of uniqueVisitors in percent: 2 of 3 estimates are at most that far off, and 19 of 20 at
-	// most twice as far. 0 if uniqueVisitors is exact.
+	// most twice as far.
 	Error float64 `json:"error"`
 	// Only with compare.
 	Comparison *ComparedReport `json:"comparison,omitzero"`
@@ -129,11 +116,11 @@ type TopLink struct {
 	Slug   string  `json:"slug"`
 	Title  *string `json:"title"`
 	Clicks int     `json:"clicks"`
-	// Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if conversions repeat. Only with goal.
+	// Conversions as a percentage of clicks; 0 without clicks.
 	ConversionRate *float64 `json:"conversionRate,omitzero"`
-	// Conversions of these clicks. Only with goal.
+	// Conversions of these clicks.
 	Conversions *int `json:"conversions,omitzero"`
-	// Sum of the values of the conversions in each currency. Only with goal.
+	// Sum of the values of the conversions in each currency.
 	Revenue []Amount `json:"revenue,omitzero"`
 }
 
@@ -144,39 +131,37 @@ type Summary struct {
 	GrowthRate float64 `json:"growthRate"`
 	// Distinct addresses.
 	UniqueVisitors int `json:"uniqueVisitors"`
-	// Whether uniqueVisitors was counted. With about a million visitors or more in the requested range it is an
-	// estimate.
+	// Whether uniqueVisitors was counted.
 	UniqueVisitorsIsExact bool `json:"uniqueVisitorsIsExact"`
 	// Relative standard error of uniqueVisitors in percent: 2 of 3 estimates are at most that far off, and 19 of 20 at
-	// most twice as far. 0 if uniqueVisitors is exact.
+	// most twice as far.
 	Error float64 `json:"error"`
-	// Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if conversions repeat. Only with goal.
+	// Conversions as a percentage of clicks; 0 without clicks.
 	ConversionRate *float64 `json:"conversionRate,omitzero"`
-	// Conversions of these clicks. Only with goal.
+	// Conversions of these clicks.
 	Conversions *int `json:"conversions,omitzero"`
-	// Sum of the values of the conversions in each currency. Only with goal.
+	// Sum of the values of the conversions in each currency.
 	Revenue []Amount `json:"revenue,omitzero"`
 }
 
 type DayFigures struct {
-	// The day. With interval week or month: the first day of the week or month, which may be before startDate.
+	// The day.
 	Date   string `json:"date"`
 	Clicks int    `json:"clicks"`
 	// Distinct addresses.
 	UniqueVisitors int `json:"uniqueVisitors"`
-	// Whether uniqueVisitors was counted. With about a million visitors or more in the requested range it is an
-	// estimate.
+	// Whether uniqueVisitors was counted.
 	UniqueVisitorsIsExact bool `json:"uniqueVisitorsIsExact"`
 	// Relative standard error of uniqueVisitors in percent: 2 of 3 estimates are at most that far off, and 19 of 20 at
-	// most twice as far. 0 if uniqueVisitors is exact.
+	// most twice as far.
 	Error float64 `json:"error"`
-	// When the minute or hour begins. Only if interval is minute or hour.
+	// When the minute or hour begins.
 	At *time.Time `json:"at,omitzero"`
-	// Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if conversions repeat. Only with goal.
+	// Conversions as a percentage of clicks; 0 without clicks.
 	ConversionRate *float64 `json:"conversionRate,omitzero"`
-	// Conversions of these clicks. Only with goal.
+	// Conversions of these clicks.
 	Conversions *int `json:"conversions,omitzero"`
-	// Sum of the values of the conversions in each currency. Only with goal.
+	// Sum of the values of the conversions in each currency.
 	Revenue []Amount `json:"revenue,omitzero"`
 }
 
@@ -185,11 +170,11 @@ type NamedFigures struct {
 	Clicks int    `json:"clicks"`
 	// Of all clicks in the period.
 	Percentage float64 `json:"percentage"`
-	// Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if conversions repeat. Only with goal.
+	// Conversions as a percentage of clicks; 0 without clicks.
 	ConversionRate *float64 `json:"conversionRate,omitzero"`
-	// Conversions of these clicks. Only with goal.
+	// Conversions of these clicks.
 	Conversions *int `json:"conversions,omitzero"`
-	// Sum of the values of the conversions in each currency. Only with goal.
+	// Sum of the values of the conversions in each currency.
 	Revenue []Amount `json:"revenue,omitzero"`
 }
 
@@ -197,11 +182,11 @@ type RefererFigures struct {
 	Referer    string  `json:"referer"`
 	Clicks     int     `json:"clicks"`
 	Percentage float64 `json:"percentage"`
-	// Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if conversions repeat. Only with goal.
+	// Conversions as a percentage of clicks; 0 without clicks.
 	ConversionRate *float64 `json:"conversionRate,omitzero"`
-	// Conversions of these clicks. Only with goal.
+	// Conversions of these clicks.
 	Conversions *int `json:"conversions,omitzero"`
-	// Sum of the values of the conversions in each currency. Only with goal.
+	// Sum of the values of the conversions in each currency.
 	Revenue []Amount `json:"revenue,omitzero"`
 }
 
@@ -209,26 +194,26 @@ type ValueFigures struct {
 	Value      string  `json:"value"`
 	Clicks     int     `json:"clicks"`
 	Percentage float64 `json:"percentage"`
-	// Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if conversions repeat. Only with goal.
+	// Conversions as a percentage of clicks; 0 without clicks.
 	ConversionRate *float64 `json:"conversionRate,omitzero"`
-	// Conversions of these clicks. Only with goal.
+	// Conversions of these clicks.
 	Conversions *int `json:"conversions,omitzero"`
-	// Sum of the values of the conversions in each currency. Only with goal.
+	// Sum of the values of the conversions in each currency.
 	Revenue []Amount `json:"revenue,omitzero"`
 }
 
 type SiteClicks struct {
-	// Its domain. Direct: without a referrer. Unknown: the referrer has no host.
+	// Its domain.
 	Site string `json:"site"`
 	// What people call the site, such as X for x.com.
 	Name       string  `json:"name"`
 	Clicks     int     `json:"clicks"`
 	Percentage float64 `json:"percentage"`
-	// Conversions as a percentage of clicks; 0 without clicks. It exceeds 100 if conversions repeat. Only with goal.
+	// Conversions as a percentage of clicks; 0 without clicks.
 	ConversionRate *float64 `json:"conversionRate,omitzero"`
-	// Conversions of these clicks. Only with goal.
+	// Conversions of these clicks.
 	Conversions *int `json:"conversions,omitzero"`
-	// Sum of the values of the conversions in each currency. Only with goal.
+	// Sum of the values of the conversions in each currency.
 	Revenue []Amount `json:"revenue,omitzero"`
 }
 
@@ -258,17 +243,16 @@ type LinkReport struct {
 	UTMCampaigns     []ValueFigures   `json:"utmCampaigns"`
 	UTMTerms         []ValueFigures   `json:"utmTerms"`
 	UTMContents      []ValueFigures   `json:"utmContents"`
-	// Preferred languages of visitors. Clicks of earlier releases have none.
+	// Preferred languages of visitors.
 	Languages []NamedFigures `json:"languages"`
 	// Referrers, grouped by site: l.instagram.com and www.instagram.com are instagram.com.
 	Sites []SiteClicks `json:"sites"`
 	// Distinct addresses.
 	UniqueVisitors int `json:"uniqueVisitors"`
-	// Whether uniqueVisitors was counted. With about a million visitors or more in the requested range it is an
-	// estimate.
+	// Whether uniqueVisitors was counted.
 	UniqueVisitorsIsExact bool `json:"uniqueVisitorsIsExact"`
 	// Relative standard error of uniqueVisitors in percent: 2 of 3 estimates are at most that far off, and 19 of 20 at
-	// most twice as far. 0 if uniqueVisitors is exact.
+	// most twice as far.
 	Error float64 `json:"error"`
 	// Only with compare.
 	Comparison *ComparedReport `json:"comparison,omitzero"`
@@ -297,8 +281,7 @@ type TopLinkFigures struct {
 	ComparedClickCount *int `json:"comparedClickCount,omitzero"`
 }
 
-// TrendsParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [ReportParams].
+// TrendsParams are parameters of a request. Some are described at [ReportParams].
 type TrendsParams struct {
 	// Ids of short URLs; repeat the parameter, at most 100 times.
 	URLIDs   []string `query:"urlIds,explode"`
@@ -320,8 +303,7 @@ type Trend struct {
 	Clicks []int `json:"clicks"`
 }
 
-// ClicksParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [ReportParams].
+// ClicksParams are parameters of a request. Some are described at [ReportParams].
 type ClicksParams struct {
 	StartDate   string         `query:"startDate"`
 	EndDate     string         `query:"endDate"`
@@ -379,8 +361,7 @@ type Click struct {
 	RoutingRuleID     *string   `json:"routingRuleId"`
 }
 
-// ExportLinkReportParams are parameters of a request. A parameter with its zero value is left out. Some are described
-// at [ExportReportParams].
+// ExportLinkReportParams are parameters of a request. Some are described at [ExportReportParams].
 type ExportLinkReportParams struct {
 	StartDate     string         `query:"startDate"`
 	EndDate       string         `query:"endDate"`
@@ -441,4 +422,22 @@ type RuleFigures struct {
 	// Of all clicks in the period.
 	MatchPercentage float64 `json:"matchPercentage"`
 	IsActive        bool    `json:"isActive"`
+}
+
+type RuleDay struct {
+	Date     string `json:"date"`
+	RuleID   string `json:"ruleId"`
+	RuleName string `json:"ruleName"`
+	Matches  int    `json:"matches"`
+	// When the minute or hour begins.
+	At *time.Time `json:"at,omitzero"`
+}
+
+type ComparedRouting struct {
+	// First day of that period, or its first instant if the interval is minute or hour.
+	StartDate string `json:"startDate"`
+	// Last day of that period, or the instant at which it ends if the interval is minute or hour.
+	EndDate string `json:"endDate"`
+	// The same figures of that period.
+	Figures RoutingReport `json:"figures"`
 }

@@ -2,29 +2,7 @@
 
 package client
 
-import (
-	"time"
-)
-
-type RuleDay struct {
-	Date     string `json:"date"`
-	RuleID   string `json:"ruleId"`
-	RuleName string `json:"ruleName"`
-	Matches  int    `json:"matches"`
-	// When the minute or hour begins. Only if interval is minute or hour.
-	At *time.Time `json:"at,omitzero"`
-}
-
-type ComparedRouting struct {
-	// First day of that period, or its first instant if the interval is minute or hour.
-	StartDate string `json:"startDate"`
-	// Last day of that period, or the instant at which it ends if the interval is minute or hour.
-	EndDate string `json:"endDate"`
-	// The same figures of that period.
-	Figures RoutingReport `json:"figures"`
-}
-
-// Compare is one of the constants below. A later release of the server may know more.
+// Compare is one of these; later servers may know more.
 type Compare string
 
 const (
@@ -32,7 +10,7 @@ const (
 	CompareYear     Compare = "year"
 )
 
-// FunnelStepStep is one of the constants below. A later release of the server may know more.
+// FunnelStepStep is one of these; later servers may know more.
 type FunnelStepStep string
 
 const (
@@ -40,7 +18,7 @@ const (
 	FunnelStepStepConversion FunnelStepStep = "CONVERSION"
 )
 
-// GroupBy is one of the constants below. A later release of the server may know more.
+// GroupBy is one of these; later servers may know more.
 type GroupBy string
 
 const (
@@ -49,7 +27,7 @@ const (
 	GroupByDomain GroupBy = "domain"
 )
 
-// Interval is one of the constants below. A later release of the server may know more.
+// Interval is one of these; later servers may know more.
 type Interval string
 
 const (
@@ -60,7 +38,7 @@ const (
 	IntervalMonth  Interval = "month"
 )
 
-// LiveScope is one of the constants below. A later release of the server may know more.
+// LiveScope is one of these; later servers may know more.
 type LiveScope string
 
 const (
@@ -68,7 +46,7 @@ const (
 	LiveScopeAll LiveScope = "all"
 )
 
-// TimeRange is one of the constants below. A later release of the server may know more.
+// TimeRange is one of these; later servers may know more.
 type TimeRange string
 
 const (
@@ -82,7 +60,7 @@ const (
 	TimeRangeLastHour    TimeRange = "last_hour"
 )
 
-// WeekdayWeekday is one of the constants below. A later release of the server may know more.
+// WeekdayWeekday is one of these; later servers may know more.
 type WeekdayWeekday string
 
 const (

@@ -13,7 +13,7 @@ type RuleService struct{ c *Client }
 //
 // Predefined conditions, which can be copied to a rule by their key.
 func (s *RuleService) Templates(ctx context.Context, opts ...RequestOption) (*RoutingTemplates, error) {
-	return one[RoutingTemplates](ctx, s.c, &call{method: "GET", path: expand("/api/routing-templates")}, opts)
+	return one[RoutingTemplates](ctx, s.c, &call{method: "GET", path: "/api/routing-templates"}, opts)
 }
 
 // List sends GET /api/urls/{id}/routing-rules: list the routing rules of a short URL.
@@ -25,12 +25,7 @@ func (s *RuleService) List(ctx context.Context, id string, opts ...RequestOption
 
 // Create sends POST /api/urls/{id}/routing-rules: add a routing rule to a short URL.
 //
-// The first rule turns smart routing on. Active rules are evaluated from the highest priority down, and the first
-// match wins. A condition is `{type, operator, value}`; groups can be nested up to 8 levels. Types: device, os,
-// browser, country, continent, region, city, language, referer, utm_source, utm_medium, utm_campaign, utm_term,
-// utm_content, `query` (value `{name, value}`), `ip` (in, not_in: addresses and networks), `time`, `day_of_week`,
-// `date` (before, after, between: RFC 3339, or `{start, end, timezone}`), `visitor` (new, returning) and `percentage`
-// (less_than, 0 to 100).
+// The first rule turns smart routing on.
 func (s *RuleService) Create(ctx context.Context, id string, body CreateRule, opts ...RequestOption) (*RoutingRule, error) {
 	return one[RoutingRule](ctx, s.c, &call{method: "POST", path: expand("/api/urls/{id}/routing-rules", id), body: body, key: true}, opts)
 }
@@ -38,7 +33,7 @@ func (s *RuleService) Create(ctx context.Context, id string, body CreateRule, op
 // CreateFromTemplate sends POST /api/urls/{id}/routing-rules/from-template: add a routing rule with a template's
 // conditions.
 //
-// Copies a template's conditions to a new rule. `templateId` is an alternative to `templateKey`.
+// Copies a template's conditions to a new rule.
 func (s *RuleService) CreateFromTemplate(
 	ctx context.Context, id string, body RuleFromTemplate, opts ...RequestOption,
 ) (*RoutingRule, error) {
@@ -74,7 +69,7 @@ func (s *RuleService) Get(ctx context.Context, id string, ruleID string, opts ..
 
 // Update sends PUT /api/urls/{id}/routing-rules/{ruleId}: update the given fields of a routing rule.
 //
-// Changes the given fields. `conditions` is replaced as a whole.
+// Changes the given fields.
 func (s *RuleService) Update(ctx context.Context, id string, ruleID string, body UpdateRule, opts ...RequestOption) (*RoutingRule, error) {
 	return one[RoutingRule](ctx, s.c, &call{
 		method: "PUT", path: expand("/api/urls/{id}/routing-rules/{ruleId}", id, ruleID), body: body,

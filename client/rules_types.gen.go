@@ -31,7 +31,7 @@ type RoutingRule struct {
 	// Higher priorities are evaluated first.
 	Priority int  `json:"priority"`
 	IsActive bool `json:"isActive"`
-	// The conditions in the form in which they were sent. Names are in their usual case.
+	// The conditions in the form in which they were sent.
 	Conditions    ConditionGroup `json:"conditions"`
 	MatchCount    int            `json:"matchCount"`
 	LastMatchedAt *time.Time     `json:"lastMatchedAt"`
@@ -52,10 +52,7 @@ type CreateRule struct {
 	Name      string `json:"name"`
 	TargetURL string `json:"targetUrl"`
 	// A group {operator: AND|OR, conditions: […]} or {logicalOperator, items}; members are groups and conditions
-	// {type, operator, value}. At most 100 conditions per rule and 100 rules per link. Evaluating all rules of a link
-	// may cost at most 1,000 µs of processor time for the most expensive visit. The estimate counts conditions and
-	// the length of their values. A request that exceeds the limit is a 400 that names the condition, or the field
-	// conditions if only the rules together are too expensive.
+	// {type, operator, value}.
 	Conditions ConditionGroup `json:"conditions"`
 	IsActive   Optional[bool] `json:"isActive,omitzero"`
 	Priority   Optional[int]  `json:"priority,omitzero"`
@@ -92,7 +89,7 @@ type UpdateRule struct {
 	TargetURL  Optional[string]         `json:"targetUrl,omitzero"`
 }
 
-// RuleTemplateKey is one of the constants below. A later release of the server may know more.
+// RuleTemplateKey is one of these; later servers may know more.
 type RuleTemplateKey string
 
 const (

@@ -12,9 +12,9 @@ type SegmentService struct{ c *Client }
 
 // List sends GET /api/segments: list segments.
 //
-// A page of the workspace's segments in the order of their names. The filters of a segment are parameters of reports.
+// A page of the workspace's segments in the order of their names.
 func (s *SegmentService) List(ctx context.Context, params PageParams, opts ...RequestOption) (*Page[Segment], error) {
-	return one[Page[Segment]](ctx, s.c, &call{method: "GET", path: expand("/api/segments"), query: params}, opts)
+	return one[Page[Segment]](ctx, s.c, &call{method: "GET", path: "/api/segments", query: params}, opts)
 }
 
 // All yields all rows of [SegmentService.List], page by page. After an error it ends.
@@ -28,22 +28,21 @@ func (s *SegmentService) All(ctx context.Context, params PageParams, opts ...Req
 
 // Create sends POST /api/segments: create a segment.
 //
-// Saves filters of reports under a name. If the workspace has a segment of this name, or 200 segments, the response is
-// 409.
+// Saves filters of reports under a name.
 func (s *SegmentService) Create(ctx context.Context, body CreateSegment, opts ...RequestOption) (*Segment, error) {
-	return one[Segment](ctx, s.c, &call{method: "POST", path: expand("/api/segments"), body: body, key: true}, opts)
+	return one[Segment](ctx, s.c, &call{method: "POST", path: "/api/segments", body: body, key: true}, opts)
 }
 
 // Delete sends DELETE /api/segments/{id}: delete a segment.
 //
-// Deletes only the name and the filters. Addresses of the console that have the filters keep their meaning.
+// Deletes only the name and the filters.
 func (s *SegmentService) Delete(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/segments/{id}", id)}, opts)
 }
 
 // Update sends PUT /api/segments/{id}: update the given fields of a segment.
 //
-// Changes the given fields. Reports by e-mail of the segment have the new filters from their next period on.
+// Changes the given fields.
 func (s *SegmentService) Update(ctx context.Context, id string, body UpdateSegment, opts ...RequestOption) (*Segment, error) {
 	return one[Segment](ctx, s.c, &call{method: "PUT", path: expand("/api/segments/{id}", id), body: body}, opts)
 }

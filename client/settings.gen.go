@@ -13,7 +13,7 @@ type SettingService struct{ c *Client }
 //
 // All settings, sorted by key.
 func (s *SettingService) List(ctx context.Context, opts ...RequestOption) ([]Setting, error) {
-	return rows[Setting](ctx, s.c, &call{method: "GET", path: expand("/api/settings/system")}, opts)
+	return rows[Setting](ctx, s.c, &call{method: "GET", path: "/api/settings/system"}, opts)
 }
 
 // Delete sends DELETE /api/settings/system/{key}: delete a system setting.
@@ -32,12 +32,7 @@ func (s *SettingService) Get(ctx context.Context, key string, opts ...RequestOpt
 
 // Put sends PUT /api/settings/system/{key}: set a system setting.
 //
-// Accepts any JSON value. `sso_enforce` = `{"enabled": true}` turns password sign-in off while an identity provider is
-// active. `require_2fa` = `{"enabled": true}` requires a second factor of everybody who signs in: a session of a user
-// without one reaches only the set-up (403 with `error` = `Second Factor Required` otherwise), while API keys keep
-// working. You need a second factor yourself to turn it on. Both settings need a session. `base_slugs` =
-// `{"caseSensitive": false, "slugs": "extended", "minSlugLength": 1}` sets the rules for slugs on the host of the
-// service, as domains have them; 409 while slugs would meet.
+// Accepts any JSON value.
 func (s *SettingService) Put(ctx context.Context, key string, body PutSetting, opts ...RequestOption) (*Setting, error) {
 	return one[Setting](ctx, s.c, &call{method: "PUT", path: expand("/api/settings/system/{key}", key), body: body}, opts)
 }

@@ -12,12 +12,11 @@ type SharedReportService struct{ c *Client }
 
 // List sends GET /api/shared-reports: list shared reports.
 //
-// A page of the workspace's shared reports, the newest first. Only EDITORs and above see them, because the list has
-// their addresses.
+// A page of the workspace's shared reports, the newest first.
 func (s *SharedReportService) List(
 	ctx context.Context, params ListSharedReportsParams, opts ...RequestOption,
 ) (*Page[SharedReport], error) {
-	return one[Page[SharedReport]](ctx, s.c, &call{method: "GET", path: expand("/api/shared-reports"), query: params}, opts)
+	return one[Page[SharedReport]](ctx, s.c, &call{method: "GET", path: "/api/shared-reports", query: params}, opts)
 }
 
 // All yields all rows of [SharedReportService.List], page by page. After an error it ends.
@@ -34,14 +33,14 @@ func (s *SharedReportService) All(
 // Create sends POST /api/shared-reports: share a report.
 //
 // Makes an address at which everybody who has it sees a report on the workspace, or on one link, tag, bundle or
-// domain. Range and filters are fixed. A workspace can have 200 shared reports (409).
+// domain.
 func (s *SharedReportService) Create(ctx context.Context, body CreateShared, opts ...RequestOption) (*SharedReport, error) {
-	return one[SharedReport](ctx, s.c, &call{method: "POST", path: expand("/api/shared-reports"), body: body, key: true}, opts)
+	return one[SharedReport](ctx, s.c, &call{method: "POST", path: "/api/shared-reports", body: body, key: true}, opts)
 }
 
 // Delete sends DELETE /api/shared-reports/{id}: revoke a shared report.
 //
-// Deletes a shared report. Its address stops working with the next request, also for pages that are open.
+// Deletes a shared report.
 func (s *SharedReportService) Delete(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/shared-reports/{id}", id)}, opts)
 }
@@ -55,25 +54,21 @@ func (s *SharedReportService) Get(ctx context.Context, id string, opts ...Reques
 
 // Update sends PUT /api/shared-reports/{id}: update the given fields of a shared report.
 //
-// Changes the given fields, and keeps the address. A new password ends the access of everybody who entered the old
-// one. What the report is about cannot change.
+// Changes the given fields, and keeps the address.
 func (s *SharedReportService) Update(ctx context.Context, id string, body UpdateShared, opts ...RequestOption) (*SharedReport, error) {
 	return one[SharedReport](ctx, s.c, &call{method: "PUT", path: expand("/api/shared-reports/{id}", id), body: body}, opts)
 }
 
 // View sends GET /api/shared/{token}: get the figures of a shared report.
 //
-// What the page of the report shows. Credentials are ignored. The figures are computed once in `refreshSeconds` for
-// all viewers. The response is 401 if the report has a password and X-Report-Pass is not a valid pass, and 410 if its
-// time is over.
+// What the page of the report shows.
 func (s *SharedReportService) View(ctx context.Context, token string, opts ...RequestOption) (*SharedView, error) {
 	return one[SharedView](ctx, s.c, &call{method: "GET", path: expand("/api/shared/{token}", token)}, opts)
 }
 
 // Unlock sends POST /api/shared/{token}/unlock: enter the password of a shared report.
 //
-// Exchanges the password for a pass, which is valid for 12 hours and until the password changes. After five wrong
-// passwords an address is locked out for a time that doubles (429). The response is 409 if the report has no password.
+// Exchanges the password for a pass, which is valid for 12 hours and until the password changes.
 func (s *SharedReportService) Unlock(
 	ctx context.Context, token string, body UnlockSharedReport, opts ...RequestOption,
 ) (*SharedPass, error) {

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// ListSharedReportsParams are parameters of a request. A parameter with its zero value is left out. Some are described
-// at [PageParams].
+// ListSharedReportsParams are parameters of a request. Some are described at [PageParams].
 type ListSharedReportsParams struct {
 	Page  int `query:"page"`
 	Limit int `query:"limit"`
@@ -23,13 +22,13 @@ type SharedReport struct {
 	Name string `json:"name"`
 	// What the report counts.
 	About SharedAbout `json:"about"`
-	// Id of the link, tag or bundle, or host name of the domain. Null for the workspace.
+	// Id of the link, tag or bundle, or host name of the domain.
 	Target *string `json:"target"`
-	// Present name of the target. Null for the workspace, and if the target is gone.
+	// Present name of the target.
 	Subject *string `json:"subject"`
 	// Whether viewers see the report: its target exists and is not suspended, and its time is not over.
 	Available bool `json:"available"`
-	// Address of the page. Null if the ENCRYPTION_KEY with which it was saved is not configured any more.
+	// Address of the page.
 	Address *string `json:"address"`
 	// The fixed range and filters.
 	Selection SharedSelection `json:"selection"`
@@ -38,9 +37,9 @@ type SharedReport struct {
 	HasPassword bool `json:"hasPassword"`
 	// Origins whose pages may embed the report.
 	Origins []string `json:"origins"`
-	// When the address stops working. Null: never.
+	// When the address stops working.
 	ExpiresAt *time.Time `json:"expiresAt"`
-	// Id of the user who shared it. Null if that user was deleted.
+	// Id of the user who shared it.
 	CreatedBy *string   `json:"createdBy"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
@@ -53,7 +52,7 @@ type SharedSelection struct {
 	City     []string `json:"city,omitzero"`
 	// previous or year: also show the figures of the preceding period, or of the same one a year earlier.
 	Compare *string `json:"compare,omitzero"`
-	// ISO 3166-1 codes. This and the next members are the filters of reports.
+	// ISO 3166-1 codes.
 	Country []string `json:"country,omitzero"`
 	Device  []string `json:"device,omitzero"`
 	Domain  []string `json:"domain,omitzero"`
@@ -61,7 +60,7 @@ type SharedSelection struct {
 	EndDate *string `json:"endDate,omitzero"`
 	// Include bots.
 	IncludeBots *bool `json:"includeBots,omitzero"`
-	// hour, day, week or month. Default: day. Shared reports have no minutes, which would show single visits.
+	// hour, day, week or month.
 	Interval *string  `json:"interval,omitzero"`
 	Language []string `json:"language,omitzero"`
 	OS       []string `json:"os,omitzero"`
@@ -72,9 +71,9 @@ type SharedSelection struct {
 	StartDate *string  `json:"startDate,omitzero"`
 	Tag       []string `json:"tag,omitzero"`
 	// last_7_days, last_30_days, last_90_days, last_365_days, or custom for startDate and endDate; with interval hour
-	// also last_24_hours. Default: last_30_days.
+	// also last_24_hours.
 	TimeRange *string `json:"timeRange,omitzero"`
-	// IANA time zone of the days. Default: UTC.
+	// IANA time zone of the days.
 	Timezone    *string  `json:"timezone,omitzero"`
 	UTMCampaign []string `json:"utmCampaign,omitzero"`
 	UTMContent  []string `json:"utmContent,omitzero"`
@@ -90,15 +89,15 @@ type CreateShared struct {
 	Name      string              `json:"name"`
 	About     SharedAbout         `json:"about"`
 	ExpiresAt Optional[time.Time] `json:"expiresAt,omitzero"`
-	// Up to 20 origins whose pages may embed the report, such as https://www.example.com. Null: none.
+	// Up to 20 origins whose pages may embed the report, such as https://www.example.com.
 	Origins Optional[[]string] `json:"origins,omitzero"`
-	// 8 characters to 72 bytes. Null: none.
+	// 8 characters to 72 bytes.
 	Password Optional[string] `json:"password,omitzero"`
-	// Range and filters, which viewers cannot change. Null: the last 30 days without filters.
+	// Range and filters, which viewers cannot change.
 	Selection Optional[SharedSelection] `json:"selection,omitzero"`
-	// Whether to list the short URLs with most clicks. Default: true.
+	// Whether to list the short URLs with most clicks.
 	ShowLinks Optional[bool] `json:"showLinks,omitzero"`
-	// Id of the link, tag or bundle, or host name of the domain. Leave it out for the workspace.
+	// Id of the link, tag or bundle, or host name of the domain.
 	Target Optional[string] `json:"target,omitzero"`
 }
 
@@ -115,19 +114,19 @@ type UpdateShared struct {
 type SharedView struct {
 	Name  string      `json:"name"`
 	About SharedAbout `json:"about"`
-	// Name of the link, tag, bundle or domain. Null for the workspace.
+	// Name of the link, tag, bundle or domain.
 	Subject *string `json:"subject"`
 	// Title of the link.
 	Title       *string            `json:"title"`
 	Timezone    string             `json:"timezone"`
 	Interval    SharedViewInterval `json:"interval"`
 	IncludeBots bool               `json:"includeBots"`
-	// The fixed filters by the names of the parameters of reports. Filters by ids are left out.
+	// The fixed filters by the names of the parameters of reports.
 	Filters    map[string][]string `json:"filters"`
 	ComputedAt time.Time           `json:"computedAt"`
 	// The figures are computed once in this time, however many people look at them.
 	RefreshSeconds int `json:"refreshSeconds"`
-	// When the address stops working. Null: never.
+	// When the address stops working.
 	ExpiresAt *time.Time    `json:"expiresAt"`
 	Figures   SharedFigures `json:"figures"`
 	Heatmap   Heatmap       `json:"heatmap"`
@@ -152,11 +151,10 @@ type SharedFigures struct {
 	UTMCampaigns     []ValueFigures `json:"utmCampaigns"`
 	// Distinct addresses.
 	UniqueVisitors int `json:"uniqueVisitors"`
-	// Whether uniqueVisitors was counted. With about a million visitors or more in the requested range it is an
-	// estimate.
+	// Whether uniqueVisitors was counted.
 	UniqueVisitorsIsExact bool `json:"uniqueVisitorsIsExact"`
 	// Relative standard error of uniqueVisitors in percent: 2 of 3 estimates are at most that far off, and 19 of 20 at
-	// most twice as far. 0 if uniqueVisitors is exact.
+	// most twice as far.
 	Error float64 `json:"error"`
 	// Only if the report compares with an earlier period.
 	Comparison *ComparedSharedFigures `json:"comparison,omitzero"`
@@ -190,7 +188,7 @@ type SharedPass struct {
 	ExpiresAt time.Time `json:"expiresAt"`
 }
 
-// SharedAbout is one of the constants below. A later release of the server may know more.
+// SharedAbout is one of these; later servers may know more.
 type SharedAbout string
 
 const (
@@ -201,7 +199,7 @@ const (
 	SharedAboutDomain    SharedAbout = "domain"
 )
 
-// SharedViewInterval is one of the constants below. A later release of the server may know more.
+// SharedViewInterval is one of these; later servers may know more.
 type SharedViewInterval string
 
 const (

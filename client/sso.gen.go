@@ -11,24 +11,21 @@ type SSOService struct{ c *Client }
 
 // List sends GET /api/auth/sso: identity providers to sign in with.
 //
-// The active providers, for a login page. A browser signs in at /api/auth/sso/{slug}/login.
+// The active providers, for a login page.
 func (s *SSOService) List(ctx context.Context, opts ...RequestOption) ([]SSOProvider, error) {
-	return rows[SSOProvider](ctx, s.c, &call{method: "GET", path: expand("/api/auth/sso")}, opts)
+	return rows[SSOProvider](ctx, s.c, &call{method: "GET", path: "/api/auth/sso"}, opts)
 }
 
 // Finish sends GET /api/auth/sso/{slug}/callback: come back from an identity provider, signed in.
 //
-// The callback URL: signs in and redirects to the requested path. The first sign-in links the account to the user with
-// the same verified email address. Administrators and users with a second factor must confirm the link
-// (`link_required`) by signing in with `linkAccount: true`. After a failure, it redirects to /login?error=… with a
-// code.
+// The callback URL: signs in and redirects to the requested path.
 func (s *SSOService) Finish(ctx context.Context, slug string, params FinishSSOParams, opts ...RequestOption) (*Raw, error) {
 	return s.c.raw(ctx, &call{method: "GET", path: expand("/api/auth/sso/{slug}/callback", slug), query: params}, opts)
 }
 
 // Begin sends GET /api/auth/sso/{slug}/login: go to an identity provider to sign in.
 //
-// Redirects a browser to the provider. After a failure, it redirects to /login?error=… with a code.
+// Redirects a browser to the provider.
 func (s *SSOService) Begin(ctx context.Context, slug string, params BeginSSOParams, opts ...RequestOption) (*Raw, error) {
 	return s.c.raw(ctx, &call{method: "GET", path: expand("/api/auth/sso/{slug}/login", slug), query: params}, opts)
 }

@@ -2,7 +2,7 @@
 
 package client
 
-// FinishSSOParams are parameters of a request. A parameter with its zero value is left out.
+// FinishSSOParams are parameters of a request.
 type FinishSSOParams struct {
 	// The state that was sent to the provider.
 	State string `query:"state"`
@@ -14,8 +14,8 @@ type FinishSSOParams struct {
 	Iss string `query:"iss"`
 }
 
-// BeginSSOParams are parameters of a request. A parameter with its zero value is left out.
+// BeginSSOParams are parameters of a request.
 type BeginSSOParams struct {
-	// The path to return to after the sign-in. The default is /.
+	// The path to return to after the sign-in.
 	Redirect string `query:"redirect"`
 }

@@ -14,7 +14,7 @@ type TagService struct{ c *Client }
 //
 // A page of tags in the order of their names, with the number of links that have each.
 func (s *TagService) List(ctx context.Context, params SearchParams, opts ...RequestOption) (*Page[Tag], error) {
-	return one[Page[Tag]](ctx, s.c, &call{method: "GET", path: expand("/api/tags"), query: params}, opts)
+	return one[Page[Tag]](ctx, s.c, &call{method: "GET", path: "/api/tags", query: params}, opts)
 }
 
 // All yields all rows of [TagService.List], page by page. After an error it ends.
@@ -28,23 +28,21 @@ func (s *TagService) All(ctx context.Context, params SearchParams, opts ...Reque
 
 // Create sends POST /api/tags: create a tag.
 //
-// Creates a tag. Links can also name tags that do not exist yet. If the workspace has a tag of this name, the response
-// is 409.
+// Creates a tag.
 func (s *TagService) Create(ctx context.Context, body CreateTag, opts ...RequestOption) (*Tag, error) {
-	return one[Tag](ctx, s.c, &call{method: "POST", path: expand("/api/tags"), body: body, key: true}, opts)
+	return one[Tag](ctx, s.c, &call{method: "POST", path: "/api/tags", body: body, key: true}, opts)
 }
 
 // Delete sends DELETE /api/tags/{id}: delete a tag; its links stay.
 //
-// Takes the tag from all links and deletes it. The links stay.
+// Takes the tag from all links and deletes it.
 func (s *TagService) Delete(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/tags/{id}", id)}, opts)
 }
 
 // Update sends PUT /api/tags/{id}: rename or recolour a tag.
 //
-// Changes the given fields. All links with the tag show its new name. If another tag has the name, the response is
-// 409.
+// Changes the given fields.
 func (s *TagService) Update(ctx context.Context, id string, body UpdateTag, opts ...RequestOption) (*Tag, error) {
 	return one[Tag](ctx, s.c, &call{method: "PUT", path: expand("/api/tags/{id}", id), body: body}, opts)
 }

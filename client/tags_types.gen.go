@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// SearchParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [PageParams].
+// SearchParams are parameters of a request. Some are described at [PageParams].
 type SearchParams struct {
 	Page  int `query:"page"`
 	Limit int `query:"limit"`

@@ -14,7 +14,7 @@ type UserService struct{ c *Client }
 //
 // A page of users, newest first.
 func (s *UserService) List(ctx context.Context, params ListUsersParams, opts ...RequestOption) (*Page[User], error) {
-	return one[Page[User]](ctx, s.c, &call{method: "GET", path: expand("/api/users"), query: params}, opts)
+	return one[Page[User]](ctx, s.c, &call{method: "GET", path: "/api/users", query: params}, opts)
 }
 
 // All yields all rows of [UserService.List], page by page. After an error it ends.
@@ -28,18 +28,15 @@ func (s *UserService) All(ctx context.Context, params ListUsersParams, opts ...R
 
 // Create sends POST /api/users: create a user.
 //
-// Requires a session, as do all changes of users except for the name: API keys get 403. Email addresses are unique,
-// ignoring case.
+// Requires a session, as do all changes of users except for the name: API keys get 403.
 func (s *UserService) Create(ctx context.Context, body CreateUser, opts ...RequestOption) (*User, error) {
-	return one[User](ctx, s.c, &call{method: "POST", path: expand("/api/users"), body: body, key: true}, opts)
+	return one[User](ctx, s.c, &call{method: "POST", path: "/api/users", body: body, key: true}, opts)
 }
 
 // Delete sends DELETE /api/users/{id}: delete a user.
 //
 // Ends the user's sessions and deletes their keys and personal workspace, and the workspaces of teams that would have
-// no OWNER. If these have links or bundles, the response is 409 with their `counts`, unless `transferTo` or
-// `deleteLinks` says what becomes of them. Elsewhere, the OWNER who joined first takes over what the user has created.
-// You cannot delete yourself or the last active administrator.
+// no OWNER.
 func (s *UserService) Delete(ctx context.Context, id string, params TransferParams, opts ...RequestOption) (*Message, error) {
 	return one[Message](ctx, s.c, &call{method: "DELETE", path: expand("/api/users/{id}", id), query: params}, opts)
 }
@@ -53,8 +50,7 @@ func (s *UserService) Get(ctx context.Context, id string, opts ...RequestOption)
 
 // TurnOff2FA sends PATCH /api/users/{id}/2fa: turn off a user's second factor and remove their passkeys.
 //
-// For users who have lost their devices: turns the authenticator app off and removes all passkeys. The password still
-// works. Only the user can turn the second factor on.
+// For users who have lost their devices: turns the authenticator app off and removes all passkeys.
 func (s *UserService) TurnOff2FA(ctx context.Context, id string, body TurnOffTOTP, opts ...RequestOption) (*User, error) {
 	return one[User](ctx, s.c, &call{method: "PATCH", path: expand("/api/users/{id}/2fa", id), body: body}, opts)
 }
@@ -83,32 +79,28 @@ func (s *UserService) DeleteOIDCAccount(ctx context.Context, id string, accountI
 
 // PatchPassword sends PATCH /api/users/{id}/reset-password: set a user's password.
 //
-// Same as POST at this path.
-//
-// Deprecated: it repeats another method.
+// Deprecated: it is the same as POST at this path.
 func (s *UserService) PatchPassword(ctx context.Context, id string, body ResetPassword, opts ...RequestOption) (*Message, error) {
 	return one[Message](ctx, s.c, &call{method: "PATCH", path: expand("/api/users/{id}/reset-password", id), body: body}, opts)
 }
 
 // ResetPassword sends POST /api/users/{id}/reset-password: set a user's password.
 //
-// Sets another user's password, ends all their sessions, and deletes their API keys and passkeys. Change your own
-// password at /api/auth/password.
+// Sets another user's password, ends all their sessions, and deletes their API keys and passkeys.
 func (s *UserService) ResetPassword(ctx context.Context, id string, body ResetPassword, opts ...RequestOption) (*Message, error) {
 	return one[Message](ctx, s.c, &call{method: "POST", path: expand("/api/users/{id}/reset-password", id), body: body, key: true}, opts)
 }
 
 // SetRole sends PATCH /api/users/{id}/role: change another user's role.
 //
-// Ends the user's sessions. You cannot change your own role or that of the last active administrator.
+// Ends the user's sessions.
 func (s *UserService) SetRole(ctx context.Context, id string, body SetRole, opts ...RequestOption) (*User, error) {
 	return one[User](ctx, s.c, &call{method: "PATCH", path: expand("/api/users/{id}/role", id), body: body}, opts)
 }
 
 // SetStatus sends PATCH /api/users/{id}/status: activate or deactivate a user.
 //
-// Deactivation ends the user's sessions and disables their keys immediately. Their links keep working. `isActive` is
-// an alternative to `status`.
+// Deactivation ends the user's sessions and disables their keys immediately.
 func (s *UserService) SetStatus(ctx context.Context, id string, body SetStatus, opts ...RequestOption) (*User, error) {
 	return one[User](ctx, s.c, &call{method: "PATCH", path: expand("/api/users/{id}/status", id), body: body}, opts)
 }

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// ListUsersParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [PageParams].
+// ListUsersParams are parameters of a request. Some are described at [PageParams].
 type ListUsersParams struct {
 	Page  int `query:"page"`
 	Limit int `query:"limit"`
@@ -22,7 +21,7 @@ type ListUsersParams struct {
 type CreateUser struct {
 	// Unique, ignoring case.
 	Email string `json:"email"`
-	// At least 8 characters and at most 72 bytes. Common passwords and the user's email are refused.
+	// At least 8 characters and at most 72 bytes.
 	Password string           `json:"password"`
 	Name     Optional[string] `json:"name,omitzero"`
 	// The default is USER.
@@ -62,7 +61,7 @@ type AccountHome struct {
 }
 
 type ResetPassword struct {
-	// At least 8 characters and at most 72 bytes. Common passwords and the user's email are refused.
+	// At least 8 characters and at most 72 bytes.
 	NewPassword string `json:"newPassword"`
 }
 

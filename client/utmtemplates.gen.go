@@ -14,7 +14,7 @@ type UTMTemplateService struct{ c *Client }
 //
 // A page of templates in the order of their names.
 func (s *UTMTemplateService) List(ctx context.Context, params SearchParams, opts ...RequestOption) (*Page[UTMTemplate], error) {
-	return one[Page[UTMTemplate]](ctx, s.c, &call{method: "GET", path: expand("/api/utm-templates"), query: params}, opts)
+	return one[Page[UTMTemplate]](ctx, s.c, &call{method: "GET", path: "/api/utm-templates", query: params}, opts)
 }
 
 // All yields all rows of [UTMTemplateService.List], page by page. After an error it ends.
@@ -28,22 +28,21 @@ func (s *UTMTemplateService) All(ctx context.Context, params SearchParams, opts 
 
 // Create sends POST /api/utm-templates: create a UTM template.
 //
-// A named set of campaign fields, for clients to copy into links. If the workspace has a template of this name, the
-// response is 409.
+// A named set of campaign fields, for clients to copy into links.
 func (s *UTMTemplateService) Create(ctx context.Context, body CreateUTMTemplate, opts ...RequestOption) (*UTMTemplate, error) {
-	return one[UTMTemplate](ctx, s.c, &call{method: "POST", path: expand("/api/utm-templates"), body: body, key: true}, opts)
+	return one[UTMTemplate](ctx, s.c, &call{method: "POST", path: "/api/utm-templates", body: body, key: true}, opts)
 }
 
 // Delete sends DELETE /api/utm-templates/{id}: delete a UTM template; links keep their fields.
 //
-// Deletes only the template. Links keep their fields.
+// Deletes only the template.
 func (s *UTMTemplateService) Delete(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/utm-templates/{id}", id)}, opts)
 }
 
 // Update sends PUT /api/utm-templates/{id}: update the given fields of a UTM template.
 //
-// Changes the given fields: missing fields are kept, null or an empty string clears a field. Links keep their fields.
+// Changes the given fields: missing fields are kept, null or an empty string clears a field.
 func (s *UTMTemplateService) Update(ctx context.Context, id string, body UpdateUTMTemplate, opts ...RequestOption) (*UTMTemplate, error) {
 	return one[UTMTemplate](ctx, s.c, &call{method: "PUT", path: expand("/api/utm-templates/{id}", id), body: body}, opts)
 }

@@ -18,8 +18,7 @@ func (s *VariantService) List(ctx context.Context, id string, opts ...RequestOpt
 
 // Create sends POST /api/urls/{id}/variants: add a variant to a short URL.
 //
-// The first variant turns A/B testing on. The probability of a variant is its weight divided by the sum of the weights
-// of all active variants.
+// The first variant turns A/B testing on.
 func (s *VariantService) Create(ctx context.Context, id string, body CreateVariant, opts ...RequestOption) (*Variant, error) {
 	return one[Variant](ctx, s.c, &call{method: "POST", path: expand("/api/urls/{id}/variants", id), body: body, key: true}, opts)
 }
@@ -40,7 +39,7 @@ func (s *VariantService) Get(ctx context.Context, id string, variantID string, o
 
 // Update sends PUT /api/urls/{id}/variants/{variantId}: update the given fields of a variant.
 //
-// Changes the given fields. If no active variant remains, A/B testing is turned off.
+// Changes the given fields.
 func (s *VariantService) Update(
 	ctx context.Context, id string, variantID string, body UpdateVariant, opts ...RequestOption,
 ) (*Variant, error) {

@@ -12,7 +12,7 @@ type Variants struct {
 	TotalWeight int           `json:"totalWeight"`
 	TotalClicks int           `json:"totalClicks"`
 	Stats       []VariantStat `json:"stats"`
-	// Whether the link has an experiment. Otherwise a report needs a goal.
+	// Whether the link has an experiment.
 	HasExperiment bool `json:"hasExperiment"`
 }
 

@@ -14,7 +14,7 @@ type ViewService struct{ c *Client }
 //
 // A page of your saved views in the workspace, and of those that other members share, ordered by position and name.
 func (s *ViewService) List(ctx context.Context, params ListViewsParams, opts ...RequestOption) (*Page[View], error) {
-	return one[Page[View]](ctx, s.c, &call{method: "GET", path: expand("/api/views"), query: params}, opts)
+	return one[Page[View]](ctx, s.c, &call{method: "GET", path: "/api/views", query: params}, opts)
 }
 
 // All yields all rows of [ViewService.List], page by page. After an error it ends.
@@ -28,23 +28,21 @@ func (s *ViewService) All(ctx context.Context, params ListViewsParams, opts ...R
 
 // Create sends POST /api/views: save a view.
 //
-// Saves the query of a screen of the console under a name. A VIEWER can save views but not share them (403). If you
-// have a view of this name for the screen, or 100 views in the workspace, the response is 409.
+// Saves the query of a screen of the console under a name.
 func (s *ViewService) Create(ctx context.Context, body CreateView, opts ...RequestOption) (*View, error) {
-	return one[View](ctx, s.c, &call{method: "POST", path: expand("/api/views"), body: body, key: true}, opts)
+	return one[View](ctx, s.c, &call{method: "POST", path: "/api/views", body: body, key: true}, opts)
 }
 
 // Delete sends DELETE /api/views/{id}: delete a saved view.
 //
-// Deletes a view. Only EDITORs and above delete shared views (403).
+// Deletes a view.
 func (s *ViewService) Delete(ctx context.Context, id string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/views/{id}", id)}, opts)
 }
 
 // Update sends PUT /api/views/{id}: update the given fields of a saved view.
 //
-// Changes the given fields. Only EDITORs and above change shared views (403). Views that others do not share are not
-// found (404).
+// Changes the given fields.
 func (s *ViewService) Update(ctx context.Context, id string, body UpdateView, opts ...RequestOption) (*View, error) {
 	return one[View](ctx, s.c, &call{method: "PUT", path: expand("/api/views/{id}", id), body: body}, opts)
 }

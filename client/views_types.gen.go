@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// ListViewsParams are parameters of a request. A parameter with its zero value is left out. Some are described at
-// [PageParams].
+// ListViewsParams are parameters of a request. Some are described at [PageParams].
 type ListViewsParams struct {
 	Page  int `query:"page"`
 	Limit int `query:"limit"`
@@ -32,14 +31,14 @@ type View struct {
 }
 
 type CreateView struct {
-	// 1 to 60 characters. A user's views of a screen have different names in a workspace, without regard to case.
+	// 1 to 60 characters.
 	Name   string `json:"name"`
 	Screen Screen `json:"screen"`
 	// Query string of the screen's address, at most 2,000 bytes.
 	Query string `json:"query"`
 	// 0 to 1,000,000; a new view becomes the last one if it is left out.
 	Position Optional[int] `json:"position,omitzero"`
-	// Whether all members of the workspace see the view. Only EDITORs and above share views.
+	// Whether all members of the workspace see the view.
 	Shared Optional[bool] `json:"shared,omitzero"`
 }
 
@@ -52,7 +51,7 @@ type UpdateView struct {
 	Shared   Optional[bool]   `json:"shared,omitzero"`
 }
 
-// Screen is one of the constants below. A later release of the server may know more.
+// Screen is one of these; later servers may know more.
 type Screen string
 
 const (

@@ -11,61 +11,51 @@ type VisitorService struct{ c *Client }
 
 // SendConversion sends POST /c: send conversions from a web page.
 //
-// Served by edges at every host. Only pages of a workspace's sites may send: the origin must be in the conversion
-// settings, and requests of others get 403. The body is one conversion, an array, or an object with `items` and `key`,
-// with at most 100 items and 16 KiB; only the script of `/sl.js` needs to know this. The verdict `accepted` is
-// provisional: edges do not compare conversions, and the control plane drops copies. A client and a key have limits of
-// conversions a minute (429). 503: the edge has no space at the moment and accepted nothing, so send the same request
-// again. Sending a conversion again is harmless.
+// Served by edges at every host.
 func (s *VisitorService) SendConversion(
 	ctx context.Context, body BrowserConversion, params SendBrowserConversionParams, opts ...RequestOption,
 ) (*ConversionsSent, error) {
-	return one[ConversionsSent](ctx, s.c, &call{method: "POST", path: expand("/c"), body: body, query: params}, opts)
+	return one[ConversionsSent](ctx, s.c, &call{method: "POST", path: "/c", body: body, query: params}, opts)
 }
 
 // ConversionScript sends GET /sl.js: load the script that sends conversions.
 //
-// Served by edges at every host. The script keeps the click id of the page's address, and sends conversions to `/c`.
-// Browsers may keep it for a day.
+// Served by edges at every host.
 func (s *VisitorService) ConversionScript(ctx context.Context, opts ...RequestOption) (*Raw, error) {
-	return s.c.raw(ctx, &call{method: "GET", path: expand("/sl.js")}, opts)
+	return s.c.raw(ctx, &call{method: "GET", path: "/sl.js"}, opts)
 }
 
 // Follow sends GET /{slug}: follow a short link.
 //
-// Served by edges. Active rules are evaluated by priority. If none matches, the A/B test chooses a variant; otherwise
-// the default or original URL is used. The edge adds the link's UTM presets, passes the visitor's parameters on, and
-// records one click. HEAD returns the same headers and records nothing. Browsers get errors as a small HTML page.
+// Served by edges.
 func (s *VisitorService) Follow(ctx context.Context, slug string, opts ...RequestOption) (*Raw, error) {
 	return s.c.raw(ctx, &call{method: "GET", path: expand("/{slug}", slug)}, opts)
 }
 
 // LinkInfo sends GET /{slug}/info: read what is public about a short link.
 //
-// Served by edges. It never contains the destination of a link.
+// Served by edges.
 func (s *VisitorService) LinkInfo(ctx context.Context, slug string, opts ...RequestOption) (*LinkInfo, error) {
 	return one[LinkInfo](ctx, s.c, &call{method: "GET", path: expand("/{slug}/info", slug)}, opts)
 }
 
 // ReportForm sends GET /{slug}/report: show the form for reports of a short link.
 //
-// Served by edges, also for links that expired or were suspended. The form works without JavaScript.
+// Served by edges, also for links that expired or were suspended.
 func (s *VisitorService) ReportForm(ctx context.Context, slug string, opts ...RequestOption) (*Raw, error) {
 	return s.c.raw(ctx, &call{method: "GET", path: expand("/{slug}/report", slug)}, opts)
 }
 
 // ReportLink sends POST /{slug}/report: report a short link to the administrators.
 //
-// Served by edges. The report goes to the administrators' queue. 503: the control plane could not store it, so send it
-// again. A client can send five reports a minute and ten an hour (429). Requests from pages of other sites get 403.
+// Served by edges.
 func (s *VisitorService) ReportLink(ctx context.Context, slug string, body AbuseForm, opts ...RequestOption) (*AbuseFormSent, error) {
 	return one[AbuseFormSent](ctx, s.c, &call{method: "POST", path: expand("/{slug}/report", slug), body: body}, opts)
 }
 
 // OpenLink sends POST /{slug}/verify: open a protected short link with its password.
 //
-// Served by edges. The right password counts as a click. After five wrong passwords in ten minutes, a client is locked
-// out of the link for an increasing time (429).
+// Served by edges.
 func (s *VisitorService) OpenLink(ctx context.Context, slug string, body LinkPassword, opts ...RequestOption) (*LinkOpened, error) {
 	return one[LinkOpened](ctx, s.c, &call{method: "POST", path: expand("/{slug}/verify", slug), body: body}, opts)
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// SendBrowserConversionParams are parameters of a request. A parameter with its zero value is left out.
+// SendBrowserConversionParams are parameters of a request.
 type SendBrowserConversionParams struct {
 	// The workspace's publishable key, if the body has none.
 	Key string `query:"key"`
@@ -22,10 +22,10 @@ type BrowserConversion struct {
 	Currency Optional[string] `json:"currency,omitzero"`
 	// Your id of the conversion, such as an order number.
 	ExternalID Optional[string] `json:"externalId,omitzero"`
-	// The workspace's publishable key. Required here or as the parameter key of the query.
+	// The workspace's publishable key.
 	Key        Optional[string]    `json:"key,omitzero"`
 	OccurredAt Optional[time.Time] `json:"occurredAt,omitzero"`
-	// Whether one click can convert more than once. Requires externalId.
+	// Whether one click can convert more than once.
 	Repeatable Optional[bool] `json:"repeatable,omitzero"`
 	// An amount of money.
 	Value Optional[float64] `json:"value,omitzero"`

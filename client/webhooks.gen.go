@@ -12,9 +12,9 @@ type WebhookService struct{ c *Client }
 
 // List sends GET /api/webhooks: list webhooks.
 //
-// A page of webhooks with their delivery statistics. Secrets are never returned.
+// A page of webhooks with their delivery statistics.
 func (s *WebhookService) List(ctx context.Context, params SearchParams, opts ...RequestOption) (*Page[Webhook], error) {
-	return one[Page[Webhook]](ctx, s.c, &call{method: "GET", path: expand("/api/webhooks"), query: params}, opts)
+	return one[Page[Webhook]](ctx, s.c, &call{method: "GET", path: "/api/webhooks", query: params}, opts)
 }
 
 // All yields all rows of [WebhookService.List], page by page. After an error it ends.
@@ -28,11 +28,9 @@ func (s *WebhookService) All(ctx context.Context, params SearchParams, opts ...R
 
 // Create sends POST /api/webhooks: create a webhook.
 //
-// Sends events of your links to the URL, signed with the secret, which only this response contains. A webhook of an
-// administrator with `scope: "all"` gets the events of all links. An API key needs the scopes that read the data of
-// the events (403).
+// Sends events of your links to the URL, signed with the secret, which only this response contains.
 func (s *WebhookService) Create(ctx context.Context, body CreateWebhook, opts ...RequestOption) (*NewWebhook, error) {
-	return one[NewWebhook](ctx, s.c, &call{method: "POST", path: expand("/api/webhooks"), body: body, key: true}, opts)
+	return one[NewWebhook](ctx, s.c, &call{method: "POST", path: "/api/webhooks", body: body, key: true}, opts)
 }
 
 // Delete sends DELETE /api/webhooks/{id}: delete a webhook and its log.
@@ -51,8 +49,7 @@ func (s *WebhookService) Get(ctx context.Context, id string, opts ...RequestOpti
 
 // Update sends PUT /api/webhooks/{id}: update a webhook.
 //
-// Changes the given fields. A new secret or URL applies from the next attempt. An API key needs the scopes that read
-// the data of the events (403).
+// Changes the given fields.
 func (s *WebhookService) Update(ctx context.Context, id string, body UpdateWebhook, opts ...RequestOption) (*Webhook, error) {
 	return one[Webhook](ctx, s.c, &call{method: "PUT", path: expand("/api/webhooks/{id}", id), body: body}, opts)
 }
@@ -79,19 +76,14 @@ func (s *WebhookService) AllLogs(
 
 // RetryFailures sends POST /api/webhooks/{id}/logs/retry: repeat all failed deliveries.
 //
-// Sends all deliveries again whose last attempt failed, and which are not older than 30 days. They keep their ids, so
-// receivers recognize repeats. Tests are not repeated. A disabled webhook gets 409.
+// Sends all deliveries again whose last attempt failed, and which are not older than 30 days.
 func (s *WebhookService) RetryFailures(ctx context.Context, id string, opts ...RequestOption) (*WebhookRepeat, error) {
 	return one[WebhookRepeat](ctx, s.c, &call{method: "POST", path: expand("/api/webhooks/{id}/logs/retry", id), key: true}, opts)
 }
 
 // RotateSecret sends POST /api/webhooks/{id}/rotate: replace the secret of a webhook.
 //
-// Gives the webhook a new secret, which only this response contains. The secret until then signs deliveries too, for a
-// day or `overlapSeconds`: `webhook-signature` has both signatures, the new one first, and `X-Webhook-Signature` that
-// of the old secret. `oldSecretUntil` tells until when; an update of the webhook can change it, and null ends it at
-// once. A second rotation during that time ends the oldest secret. An API key needs the scopes that read the data of
-// the events (403).
+// Gives the webhook a new secret, which only this response contains.
 func (s *WebhookService) RotateSecret(
 	ctx context.Context, id string, body RotateWebhookSecret, opts ...RequestOption,
 ) (*NewWebhook, error) {
@@ -100,16 +92,14 @@ func (s *WebhookService) RotateSecret(
 
 // Test sends POST /api/webhooks/{id}/test: send a test event.
 //
-// Sends `webhook.test` immediately and waits for the response. The status is 201 even if the receiver fails; see
-// `success`.
+// Sends `webhook.test` immediately and waits for the response.
 func (s *WebhookService) Test(ctx context.Context, id string, opts ...RequestOption) (*WebhookTest, error) {
 	return one[WebhookTest](ctx, s.c, &call{method: "POST", path: expand("/api/webhooks/{id}/test", id), key: true}, opts)
 }
 
 // Retry sends POST /api/webhooks/{webhookId}/logs/{logId}/retry: repeat a failed delivery.
 //
-// Sends the payload again to the present URL, as a new attempt with the result in `isSuccess`. A successful attempt
-// cannot be repeated (400).
+// Sends the payload again to the present URL, as a new attempt with the result in `isSuccess`.
 func (s *WebhookService) Retry(ctx context.Context, webhookID string, logID string, opts ...RequestOption) (*WebhookLog, error) {
 	return one[WebhookLog](ctx, s.c, &call{
 		method: "POST", path: expand("/api/webhooks/{webhookId}/logs/{logId}/retry", webhookID, logID), key: true,

@@ -12,18 +12,17 @@ type Webhook struct {
 	Name   string  `json:"name"`
 	URL    string  `json:"url"`
 	Events []Event `json:"events"`
-	// Custom headers of deliveries. Values are never returned: each is ***.
+	// Custom headers of deliveries.
 	Headers map[string]string `json:"headers"`
 	// Whether it gets events of its owner's links or of all links.
 	Scope    WebhookScope `json:"scope"`
 	IsActive bool         `json:"isActive"`
 	// Why Shortline paused it: its maker left the workspace, lost the role ADMIN or was deleted, its API key was
-	// deleted with endMade, or nothing could be delivered for three days. Null if it is active, or if a person
-	// disabled it.
+	// deleted with endMade, or nothing could be delivered for three days.
 	PauseReason *PauseReason `json:"pauseReason"`
 	// Whether deliveries are signed.
 	HasSecret bool `json:"hasSecret"`
-	// While the secret is rotated: until when the old one signs deliveries too. Null if only one secret is valid.
+	// While the secret is rotated: until when the old one signs deliveries too.
 	OldSecretUntil *time.Time `json:"oldSecretUntil"`
 	// Whether failed deliveries are attempted for three days instead of three minutes.
 	LongRetries bool `json:"longRetries"`
@@ -32,19 +31,19 @@ type Webhook struct {
 	TotalSuccess int        `json:"totalSuccess"`
 	TotalFailed  int        `json:"totalFailed"`
 	LastSentAt   *time.Time `json:"lastSentAt"`
-	// The error of the last attempt. Null if it succeeded.
+	// The error of the last attempt.
 	LastError *string `json:"lastError"`
 	// Failed attempts since the last one that succeeded.
 	FailureStreak int `json:"failureStreak"`
-	// When the first of these failed. Null if the last attempt succeeded.
+	// When the first of these failed.
 	FailingSince *time.Time `json:"failingSince"`
 	// Deliveries that wait for an attempt, at most 10,000.
 	Waiting int `json:"waiting"`
-	// When the next attempt is due. Null if none is planned.
+	// When the next attempt is due.
 	NextAttemptAt *time.Time `json:"nextAttemptAt"`
 	CreatedAt     time.Time  `json:"createdAt"`
 	UpdatedAt     time.Time  `json:"updatedAt"`
-	// The code of the message. Messages without one are in English only.
+	// The code of the message.
 	Code *Code `json:"code,omitzero"`
 	// What belongs in the sentence of the code, in the order of the English message.
 	Values []string `json:"values,omitzero"`
@@ -57,17 +56,15 @@ type CreateWebhook struct {
 	URL string `json:"url"`
 	// At least one.
 	Events []Event `json:"events"`
-	// Replaces all custom headers. Standard headers of deliveries cannot be set. The value *** keeps the present value
-	// of the header.
+	// Replaces all custom headers.
 	Headers Optional[map[string]string] `json:"headers,omitzero"`
 	// The default is true.
 	IsActive Optional[bool] `json:"isActive,omitzero"`
-	// Whether failed deliveries are attempted for three days instead of three minutes. The default is false.
+	// Whether failed deliveries are attempted for three days instead of three minutes.
 	LongRetries Optional[bool] `json:"longRetries,omitzero"`
 	// The default is own; all requires an administrator.
 	Scope Optional[WebhookScope] `json:"scope,omitzero"`
-	// At most 255 characters. If missing, a new webhook gets a generated secret. Without a secret, deliveries are not
-	// signed.
+	// At most 255 characters.
 	Secret Optional[string] `json:"secret,omitzero"`
 }
 
@@ -79,18 +76,17 @@ type NewWebhook struct {
 	Name   string  `json:"name"`
 	URL    string  `json:"url"`
 	Events []Event `json:"events"`
-	// Custom headers of deliveries. Values are never returned: each is ***.
+	// Custom headers of deliveries.
 	Headers map[string]string `json:"headers"`
 	// Whether it gets events of its owner's links or of all links.
 	Scope    WebhookScope `json:"scope"`
 	IsActive bool         `json:"isActive"`
 	// Why Shortline paused it: its maker left the workspace, lost the role ADMIN or was deleted, its API key was
-	// deleted with endMade, or nothing could be delivered for three days. Null if it is active, or if a person
-	// disabled it.
+	// deleted with endMade, or nothing could be delivered for three days.
 	PauseReason *PauseReason `json:"pauseReason"`
 	// Whether deliveries are signed.
 	HasSecret bool `json:"hasSecret"`
-	// While the secret is rotated: until when the old one signs deliveries too. Null if only one secret is valid.
+	// While the secret is rotated: until when the old one signs deliveries too.
 	OldSecretUntil *time.Time `json:"oldSecretUntil"`
 	// Whether failed deliveries are attempted for three days instead of three minutes.
 	LongRetries bool `json:"longRetries"`
@@ -99,19 +95,19 @@ type NewWebhook struct {
 	TotalSuccess int        `json:"totalSuccess"`
 	TotalFailed  int        `json:"totalFailed"`
 	LastSentAt   *time.Time `json:"lastSentAt"`
-	// The error of the last attempt. Null if it succeeded.
+	// The error of the last attempt.
 	LastError *string `json:"lastError"`
 	// Failed attempts since the last one that succeeded.
 	FailureStreak int `json:"failureStreak"`
-	// When the first of these failed. Null if the last attempt succeeded.
+	// When the first of these failed.
 	FailingSince *time.Time `json:"failingSince"`
 	// Deliveries that wait for an attempt, at most 10,000.
 	Waiting int `json:"waiting"`
-	// When the next attempt is due. Null if none is planned.
+	// When the next attempt is due.
 	NextAttemptAt *time.Time `json:"nextAttemptAt"`
 	CreatedAt     time.Time  `json:"createdAt"`
 	UpdatedAt     time.Time  `json:"updatedAt"`
-	// The code of the message. Messages without one are in English only.
+	// The code of the message.
 	Code *Code `json:"code,omitzero"`
 	// What belongs in the sentence of the code, in the order of the English message.
 	Values []string `json:"values,omitzero"`
@@ -132,8 +128,7 @@ type UpdateWebhook struct {
 	URL            Optional[string]       `json:"url,omitzero"`
 }
 
-// ListWebhookLogsParams are parameters of a request. A parameter with its zero value is left out. Some are described
-// at [PageParams].
+// ListWebhookLogsParams are parameters of a request. Some are described at [PageParams].
 type ListWebhookLogsParams struct {
 	Page  int `query:"page"`
 	Limit int `query:"limit"`
@@ -172,9 +167,9 @@ type WebhookRepeat struct {
 }
 
 type RotateWebhookSecret struct {
-	// How long the old secret signs deliveries too: 0 to 2,592,000 (30 days). The default is 86,400, a day.
+	// How long the old secret signs deliveries too: 0 to 2,592,000 (30 days).
 	OverlapSeconds Optional[int] `json:"overlapSeconds,omitzero"`
-	// The new secret, at most 255 characters. If missing, one is generated.
+	// The new secret, at most 255 characters.
 	Secret Optional[string] `json:"secret,omitzero"`
 }
 
@@ -188,7 +183,7 @@ type WebhookTest struct {
 	Duration int `json:"duration"`
 }
 
-// DeliveryStatus is one of the constants below. A later release of the server may know more.
+// DeliveryStatus is one of these; later servers may know more.
 type DeliveryStatus string
 
 const (
@@ -196,7 +191,7 @@ const (
 	DeliveryStatusFailed  DeliveryStatus = "failed"
 )
 
-// Event is one of the constants below. A later release of the server may know more.
+// Event is one of these; later servers may know more.
 type Event string
 
 const (
@@ -226,7 +221,7 @@ const (
 	EventWebhookTest               Event = "webhook.test"
 )
 
-// PauseReason is one of the constants below. A later release of the server may know more.
+// PauseReason is one of these; later servers may know more.
 type PauseReason string
 
 const (
@@ -237,7 +232,7 @@ const (
 	PauseReasonFailing       PauseReason = "FAILING"
 )
 
-// WebhookScope is one of the constants below. A later release of the server may know more.
+// WebhookScope is one of these; later servers may know more.
 type WebhookScope string
 
 const (

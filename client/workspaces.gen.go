@@ -12,10 +12,9 @@ type WorkspaceService struct{ c *Client }
 
 // List sends GET /api/workspaces: list your workspaces.
 //
-// The workspaces of which you are a member, your personal one first. Administrators who send no X-Workspace get all
-// workspaces. An API key gets only its own workspace.
+// The workspaces of which you are a member, your personal one first.
 func (s *WorkspaceService) List(ctx context.Context, params SearchParams, opts ...RequestOption) (*Page[Workspace], error) {
-	return one[Page[Workspace]](ctx, s.c, &call{method: "GET", path: expand("/api/workspaces"), query: params}, opts)
+	return one[Page[Workspace]](ctx, s.c, &call{method: "GET", path: "/api/workspaces", query: params}, opts)
 }
 
 // All yields all rows of [WorkspaceService.List], page by page. After an error it ends.
@@ -29,32 +28,28 @@ func (s *WorkspaceService) All(ctx context.Context, params SearchParams, opts ..
 
 // Create sends POST /api/workspaces: create a workspace.
 //
-// Makes a workspace for a team. You become its OWNER. The number of workspaces that a user owns is limited (409). If
-// the operator has set API_KEYS_ADMINISTER=false, this requires a session.
+// Makes a workspace for a team.
 func (s *WorkspaceService) Create(ctx context.Context, body CreateWorkspace, opts ...RequestOption) (*Workspace, error) {
-	return one[Workspace](ctx, s.c, &call{method: "POST", path: expand("/api/workspaces"), body: body, key: true}, opts)
+	return one[Workspace](ctx, s.c, &call{method: "POST", path: "/api/workspaces", body: body, key: true}, opts)
 }
 
 // Delete sends DELETE /api/workspaces/{id}: delete a workspace.
 //
-// Requires the role OWNER. Members, webhooks and API keys of the workspace are deleted with it. If it has links or
-// bundles, the response is 409 with their `counts`, unless `transferTo` or `deleteLinks` says what becomes of them. A
-// personal workspace is deleted only with its user.
+// Requires the role OWNER.
 func (s *WorkspaceService) Delete(ctx context.Context, id string, params TransferParams, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/workspaces/{id}", id), query: params}, opts)
 }
 
 // Get sends GET /api/workspaces/{id}: get a workspace.
 //
-// Returns a workspace. This and the following endpoints work in the workspace of the path and ignore X-Workspace.
+// Returns a workspace.
 func (s *WorkspaceService) Get(ctx context.Context, id string, opts ...RequestOption) (*Workspace, error) {
 	return one[Workspace](ctx, s.c, &call{method: "GET", path: expand("/api/workspaces/{id}", id)}, opts)
 }
 
 // Update sends PUT /api/workspaces/{id}: change a workspace.
 //
-// Changes the given fields. Requires the role ADMIN in the workspace. A new slug replaces the old one at once, also in
-// X-Workspace.
+// Changes the given fields.
 func (s *WorkspaceService) Update(ctx context.Context, id string, body UpdateWorkspace, opts ...RequestOption) (*Workspace, error) {
 	return one[Workspace](ctx, s.c, &call{method: "PUT", path: expand("/api/workspaces/{id}", id), body: body}, opts)
 }
@@ -78,16 +73,14 @@ func (s *WorkspaceService) AllMembers(ctx context.Context, id string, params Pag
 // RemoveMember sends DELETE /api/workspaces/{id}/members/{userId}: remove a member, or leave a workspace.
 //
 // The member's API keys for the workspace stop working immediately, and the webhooks that the member has made are
-// paused; the OWNERs and ADMINs get an e-mail. Every member can leave. To remove another member requires the role
-// ADMIN, and OWNER to remove an OWNER. The last OWNER must stay (400).
+// paused; the OWNERs and ADMINs get an e-mail.
 func (s *WorkspaceService) RemoveMember(ctx context.Context, id string, userID string, opts ...RequestOption) error {
 	return s.c.none(ctx, &call{method: "DELETE", path: expand("/api/workspaces/{id}/members/{userId}", id, userID)}, opts)
 }
 
 // SetMemberRole sends PATCH /api/workspaces/{id}/members/{userId}: change a member's role.
 //
-// Requires the role ADMIN. Only an OWNER can make or demote an OWNER. To make an ADMIN or OWNER requires a session.
-// The last OWNER cannot be demoted (400).
+// Requires the role ADMIN.
 func (s *WorkspaceService) SetMemberRole(
 	ctx context.Context, id string, userID string, body SetMemberRole, opts ...RequestOption,
 ) (*Member, error) {

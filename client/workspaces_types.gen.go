@@ -14,13 +14,13 @@ type Workspace struct {
 	IsPersonal bool `json:"isPersonal"`
 	// The user of a personal workspace; null for a team's.
 	OwnerEmail *string `json:"ownerEmail"`
-	// The caller's role. Administrators of the system have the permissions of an OWNER everywhere.
+	// The caller's role.
 	Role        Role `json:"role"`
 	MemberCount int  `json:"memberCount"`
 	URLCount    int  `json:"urlCount"`
 	// Whether visitors of /slug+ see where links of the workspace lead.
 	Previews bool `json:"previews"`
-	// Days for which deleted links can be restored, the setting TRASH_DAYS. 0: every deletion is for good.
+	// Days for which deleted links can be restored, the setting TRASH_DAYS.
 	TrashDays int       `json:"trashDays"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
@@ -29,13 +29,13 @@ type Workspace struct {
 // CreateWorkspace has fields that are described at [DraftRule].
 type CreateWorkspace struct {
 	Name string `json:"name"`
-	// 3 to 40 lower-case letters, digits and hyphens; unique. By default it is made from the name.
+	// 3 to 40 lower-case letters, digits and hyphens; unique.
 	Slug Optional[string] `json:"slug,omitzero"`
 }
 
-// TransferParams are parameters of a request. A parameter with its zero value is left out.
+// TransferParams are parameters of a request.
 type TransferParams struct {
-	// The id or slug of the workspace that gets the links and bundles. It excludes deleteLinks.
+	// The id or slug of the workspace that gets the links and bundles.
 	TransferTo string `query:"transferTo"`
 	// Delete the links and bundles.
 	DeleteLinks Optional[bool] `query:"deleteLinks"`
@@ -62,7 +62,7 @@ type SetMemberRole struct {
 	Role Role `json:"role"`
 }
 
-// Role is one of the constants below. A later release of the server may know more.
+// Role is one of these; later servers may know more.
 type Role string
 
 const (

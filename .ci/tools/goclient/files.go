@@ -37,7 +37,11 @@ func (m *method) declaration(service string) string {
 	for _, name := range m.args {
 		arguments, names = arguments+", "+name+" string", names+", "+name
 	}
-	call := fmt.Sprintf("&call{method: %q, path: expand(%q%s)", m.http, m.path, names)
+	address := fmt.Sprintf("%q", m.path)
+	if names != "" {
+		address = fmt.Sprintf("expand(%q%s)", m.path, names)
+	}
+	call := fmt.Sprintf("&call{method: %q, path: %s", m.http, address)
 	if m.kind == "json" {
 		arguments, names, call = arguments+", body "+m.body, names+", body", call+", body: body"
 	}
@@ -106,11 +110,14 @@ func (m *method) comment() string {
 		summary = ": " + summary
 	}
 	text := fmt.Sprintf("%s sends %s %s%s.", m.name, m.http, m.path, summary)
-	if m.op.Description != "" {
-		text += "\n\n" + m.op.Description
-	}
-	if m.op.Deprecated {
+	same, repeats := strings.CutPrefix(m.op.Description, "Same as ")
+	switch {
+	case m.op.Deprecated && repeats:
+		text += "\n\nDeprecated: it is the same as " + brief(same)
+	case m.op.Deprecated:
 		text += "\n\nDeprecated: it repeats another method."
+	case m.op.Description != "":
+		text += "\n\n" + brief(m.op.Description)
 	}
 	return comment(text)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -98,6 +99,19 @@ func (g *generator) typeName(schema string) string {
 		return "Link" + strings.TrimPrefix(name, "Url")
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(name, "URLs", "Links"), "URL", "Link")
+}
+
+// sentenceEnd is the end of a sentence. A new one begins with a capital, a digit or code; "e.g." does not end one.
+var sentenceEnd = regexp.MustCompile("\\.\\s+[A-Z0-9`]|\n\n")
+
+// brief returns the first sentence of a description: the comments tell what a thing is, and the API's reference tells the rest. Otherwise
+// comments would be most of the client's source, which programs import as a whole.
+func brief(text string) string {
+	text = strings.TrimSpace(text)
+	if end := sentenceEnd.FindStringIndex(text); end != nil {
+		return strings.TrimSpace(text[:end[0]+1])
+	}
+	return text
 }
 
 // comment returns a comment without an indent, or nothing for an empty text.

@@ -78,7 +78,7 @@ func (g *generator) declare(at *group, schema string) {
 // structType returns the declaration of an object.
 func (g *generator) structType(at *group, name, schema string, s *schema, sent bool) string {
 	out := &strings.Builder{}
-	text, first := s.Description, ""
+	text, first := brief(s.Description), ""
 	if text != "" {
 		text = name + ": " + text
 	}
@@ -123,7 +123,7 @@ func (g *generator) tell(out *strings.Builder, name, field, text string, sent bo
 	}
 	if text != "" {
 		g.told[field+text] = name
-		wrap(out, "\t", text)
+		wrap(out, "\t", brief(text))
 	}
 	return ""
 }
@@ -179,7 +179,7 @@ func (g *generator) paramsType(at *group, op *operation, query []parameter) stri
 		}
 		fmt.Fprintf(out, "\t%s %s `query:\"%s%s\"`\n", exported(p.Name), typ, p.Name, option)
 	}
-	text := name + " are parameters of a request. A parameter with its zero value is left out."
+	text := name + " are parameters of a request."
 	if first != "" {
 		text += " Some are described at [" + first + "]."
 	}
@@ -189,7 +189,7 @@ func (g *generator) paramsType(at *group, op *operation, query []parameter) stri
 
 // declaration returns the type and the constants of a set of values.
 func (e *enum) declaration() string {
-	out := comment(e.name + " is one of the constants below. A later release of the server may know more.")
+	out := comment(e.name + " is one of these; later servers may know more.")
 	out += fmt.Sprintf("type %s string\n\nconst (\n", e.name)
 	for _, v := range e.values {
 		out += fmt.Sprintf("\t%s%s %s = %q\n", e.name, exported(v), e.name, v)
