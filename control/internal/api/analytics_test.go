@@ -116,7 +116,7 @@ func TestAnalytics_shapes_and_figures(t *testing.T) {
 	r := w.do("GET", "/api/analytics/urls/"+id, "", as(w.ann)).want(200)
 	r.has("", "overview", "totalClicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "timeSeries", "countries", "regions", "cities",
 		"browsers", "operatingSystems", "devices", "referers",
-		"utmSources", "utmMediums", "utmCampaigns", "utmTerms", "utmContents", "languages", "sites")
+		"utmSources", "utmMediums", "utmCampaigns", "utmTerms", "utmContents", "languages", "sites", "baseline")
 	r.has("overview", "totalClicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "averageClicksPerDay", "growthRate").
 		has("timeSeries.0", "date", "clicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error")
 	r.has("browsers.0", "name", "clicks", "percentage").has("referers.0", "referer", "clicks", "percentage").has("utmSources.0", "value",

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/shortline/shortline/shared/link"
 )
 
 // Annotation is a note at a time on the charts of reports.
@@ -29,10 +31,11 @@ const annotations = `annotations a LEFT JOIN urls u ON u.num = a.link_num AND u.
 	LEFT JOIN domains d ON d.num = u.domain_num`
 
 func scanAnnotation(row interface{ Scan(...any) error }) (a Annotation, err error) {
-	var host, slug string
-	err = row.Scan(&a.Num, &a.ID, &a.Workspace, orZero(&a.Link), orZero(&a.LinkID), orZero(&host), orZero(&slug), orZero(&a.UserID), &a.At,
+	var host, key string
+	err = row.Scan(&a.Num, &a.ID, &a.Workspace, orZero(&a.Link), orZero(&a.LinkID), orZero(&host), orZero(&key), orZero(&a.UserID), &a.At,
 		&a.Text, &a.CreatedAt, &a.UpdatedAt)
 	if a.LinkID != "" {
+		_, slug := link.SplitKey(key)
 		a.LinkName = host + "/" + slug
 	}
 	return a, err

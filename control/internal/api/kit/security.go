@@ -25,7 +25,7 @@ func (k *Kit) secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 
 const (
 	corsMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
-	corsHeaders = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, X-API-Key, X-Request-ID, X-Workspace"
+	corsHeaders = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, X-API-Key, X-Report-Pass, X-Request-ID, X-Workspace"
 	corsExposed = "ETag, Idempotency-Replayed, Link, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Content-Disposition, X-Request-ID, X-Config-Revision, X-Edges, Preference-Applied, X-QR-Warning, Deprecation, Sunset"
 )
 

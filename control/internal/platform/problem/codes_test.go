@@ -53,7 +53,8 @@ func TestF6_sentences_with_codes_are_those_of_the_sources(t *testing.T) {
 		all.Write(text)
 		return err
 	}
-	for _, folder := range []string{"../..", testkit.Source(t, "shared/snapshot")} { // what edges report comes from the latter
+	// Edges report what shared/snapshot says, and destinations are refused by shared/link.
+	for _, folder := range []string{"../..", testkit.Source(t, "shared/snapshot"), testkit.Source(t, "shared/link")} {
 		testkit.Must(t, filepath.WalkDir(folder, read))
 	}
 	table, err := os.ReadFile("codes.go")
