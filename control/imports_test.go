@@ -130,6 +130,7 @@ var layers = []archtest.Layer{
 		May: []string{
 			"control/internal/platform", "control/internal/store", "control/internal/manage/media/object",
 			"control/internal/clicks/analytics", // the port: a bundle's clicks, erasing an address, and events of clicks
+			"control/internal/clicks/anomaly",   // alerts: a judgement of figures, which asks nobody
 		},
 	},
 	{

@@ -49,7 +49,7 @@ var libraries = []archtest.Library{
 	{Path: "go.opentelemetry.io/otel", In: []string{"shared/tracing"}},
 	{Path: "golang.org/x/sys", In: []string{"shared/durable", "shared/visitor"}},
 	{Path: "golang.org/x/net", In: []string{"shared/link"}},
-	{Path: "golang.org/x/text", In: []string{"shared/conversion"}},
+	{Path: "golang.org/x/text", In: []string{"shared/conversion", "shared/link"}},
 	{Path: "github.com/dchest/siphash", In: []string{"shared/conversion"}},
 	{Path: "github.com/oschwald/maxminddb-golang/v2", In: []string{"shared/visitor"}},
 	{Path: "github.com/klauspost/compress", In: []string{"shared/snapshot"}},

@@ -104,7 +104,7 @@ func TestClientIPFrom_allocates_nothing(t *testing.T) {
 	}
 }
 
-// Whatever a visitor writes into any header: the address is that of the socket if the visitor asks directly, and what the trusted
+// A visitor may write anything into headers: the address is that of the socket if the visitor asks directly, and what the trusted
 // proxy has appended, or the proxy itself, if the request comes through it. The visitor never chooses.
 func FuzzClientIPFrom_cannot_be_forged(f *testing.F) {
 	f.Add("for=1.1.1.1", `for="`, "1.1.1.1")

@@ -35,6 +35,8 @@ var conventions = map[string]string{
 	"String": "Go's fmt.Stringer",
 	"Close":  "Go's io.Closer",
 
+	"Commands": "the commands of a package of the command line",
+
 	"MarshalJSON":   "Go's json.Marshaler",
 	"UnmarshalJSON": "Go's json.Unmarshaler",
 

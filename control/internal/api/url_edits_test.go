@@ -19,7 +19,8 @@ type editing struct {
 // editsOf returns another process on the store of a world.
 func editsOf(w *world) *editing {
 	policy := link.Policy{Hosts: []string{"sho.rt"}}
-	return &editing{w, links.New(links.Config{BaseURL: baseURL, Destinations: policy, Screen: links.WithoutLoops(w.store, nil)}, w.store, nil)}
+	config := links.Config{BaseURL: baseURL, Destinations: policy, Screen: links.WithoutLoops(w.store, nil)}
+	return &editing{w, links.New(config, w.store, nil)}
 }
 
 // runEdits makes all steps of all edits.
@@ -41,7 +42,7 @@ func TestEdits(t *testing.T) {
 		g := editsOf(w)
 		var ids []string
 		for i := range 250 { // more than one step
-			body := fmt.Sprintf(`{"originalUrl":"https://old.example.com/%d","customSlug":"edit%d","tags":["spring"],"utmSource":"a"}`, i, i)
+			body := fmt.Sprintf(`{"originalUrl":"https://old.example.com/%d","customSlug":"edit%[1]d","tags":["spring"],"utmSource":"a"}`, i)
 			ids = append(ids, w.do("POST", "/api/urls", body, as(w.ann)).want(201).str("id"))
 		}
 		other := w.create("other")
@@ -100,8 +101,8 @@ func TestEdits_problems(t *testing.T) {
 	w.do("PATCH", "/api/urls/"+loop, `{"originalUrl":"https://X.example.org/"}`, as(w.ann)).want(200)
 	run := func(find, with string) string {
 		t.Helper()
-		edit := w.do("POST", "/api/url-edits", fmt.Sprintf(`{"urlIds":[%q,%q,%q],"change":{"replace":{"find":%q,"with":%q}}}`, good, bad, loop,
-			find, with), as(w.ann)).want(202).str("id")
+		body := fmt.Sprintf(`{"urlIds":[%q,%q,%q],"change":{"replace":{"find":%q,"with":%q}}}`, good, bad, loop, find, with)
+		edit := w.do("POST", "/api/url-edits", body, as(w.ann)).want(202).str("id")
 		g.runEdits()
 		return "/api/url-edits/" + edit
 	}

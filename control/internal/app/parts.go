@@ -12,61 +12,37 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/shortline/shortline/control/internal/api"
-	"github.com/shortline/shortline/control/internal/archive"
 	"github.com/shortline/shortline/control/internal/certs"
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/traced"
 	"github.com/shortline/shortline/control/internal/clicks/convert"
 	"github.com/shortline/shortline/control/internal/clicks/ingest"
-	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/clicks/reconcile"
-	"github.com/shortline/shortline/control/internal/clicks/report"
-	"github.com/shortline/shortline/control/internal/console"
 	"github.com/shortline/shortline/control/internal/experiments"
-	"github.com/shortline/shortline/control/internal/explain"
 	"github.com/shortline/shortline/control/internal/fleet/hosts"
 	"github.com/shortline/shortline/control/internal/fleet/limits"
 	"github.com/shortline/shortline/control/internal/fleet/lockout"
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/fleet/publish"
-	"github.com/shortline/shortline/control/internal/mailreports"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
-	"github.com/shortline/shortline/control/internal/manage/alerts"
-	"github.com/shortline/shortline/control/internal/manage/annotations"
 	"github.com/shortline/shortline/control/internal/manage/audit"
-	"github.com/shortline/shortline/control/internal/manage/bundles"
-	"github.com/shortline/shortline/control/internal/manage/conversions"
 	"github.com/shortline/shortline/control/internal/manage/domains"
 	"github.com/shortline/shortline/control/internal/manage/domains/hostname"
-	"github.com/shortline/shortline/control/internal/manage/imports"
 	"github.com/shortline/shortline/control/internal/manage/invitations"
 	"github.com/shortline/shortline/control/internal/manage/keys"
-	"github.com/shortline/shortline/control/internal/manage/linkhealth"
 	"github.com/shortline/shortline/control/internal/manage/links"
-	"github.com/shortline/shortline/control/internal/manage/media"
-	"github.com/shortline/shortline/control/internal/manage/media/object"
-	"github.com/shortline/shortline/control/internal/manage/pages"
 	"github.com/shortline/shortline/control/internal/manage/passkeys"
-	"github.com/shortline/shortline/control/internal/manage/privacy"
-	"github.com/shortline/shortline/control/internal/manage/routing"
 	"github.com/shortline/shortline/control/internal/manage/screening"
-	"github.com/shortline/shortline/control/internal/manage/segments"
-	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
-	"github.com/shortline/shortline/control/internal/manage/tags"
-	"github.com/shortline/shortline/control/internal/manage/utmtemplates"
-	"github.com/shortline/shortline/control/internal/manage/views"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/work"
-	"github.com/shortline/shortline/control/internal/sharedreports"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/ops"
-	"github.com/shortline/shortline/shared/seal"
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/tracing"
@@ -216,144 +192,6 @@ func (p *parts) conversions(clicks Clicks, observer convert.Observer, stored []f
 	in := convert.NewIngester(cfg, p.deps.Store, traced.New(clicks.Store, p.traces))
 	p.addOnceOpen(clicks.Opened, "late clicks of conversions", in)
 	return in, p.register("conversions", in)
-}
-
-// apiConfig is what differs between an API in a fleet and one in a standalone.
-type apiConfig struct {
-	cache report.CacheConfig
-	feed  live.Config
-	api   api.Config
-	send  convert.QueueFunc // of conversions; nil: they are refused
-}
-
-// api makes the use cases and the server that offers them.
-func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, objects object.Store, hooks *webhooks.Service,
-	positions *presence.Positions) (*API, error) {
-	st, log := p.deps.Store, p.deps.Logger
-	clicks = traced.New(clicks, p.traces)
-	use := api.Deps{
-		Store: st, Edges: positions, Webhooks: hooks,
-		Settings: settings.New(st), Routing: routing.New(p.destinations(), st).Screening(p.screening()),
-		Bundles: bundles.New(st, clicks, nil),
-		Tags:    tags.New(st), UTMTemplates: utmtemplates.New(st), Views: views.New(st), ConversionSettings: conversions.New(st),
-		Privacy: privacy.New(st, clicks),
-		Abuse:   p.abuse(),
-	}
-	var err error
-	if use.Domains, err = p.domains(); err != nil {
-		return nil, err
-	}
-	admin, err := p.people(ctx, &use)
-	if err != nil {
-		return nil, err
-	}
-	p.abuse().Mail(use.Mail, p.cfg.BaseURL, cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL))
-	p.addService("trash", use.Links)
-	use.Imports = imports.New(imports.Config{Logger: log}, st, use.Links)
-	p.addService("imports", use.Imports)
-	p.addService("blocked destinations", p.screen())
-	p.addService("check of destinations", p.abuse())
-	health := linkhealth.New(linkhealth.Config{Settings: p.cfg.Health, BaseURL: p.cfg.BaseURL, Logger: log}, st)
-	p.closers = append(p.closers, health.Close)
-	p.addService("health of destinations", health)
-	if err := p.register("abuse", p.screen(), p.abuse(), health); err != nil {
-		return nil, err
-	}
-	use.Media = media.New(media.Config{Computing: p.compute, Logger: log}, st, use.Links, objects)
-	p.addService("images", use.Media)
-	if use.Pages, err = pages.New(p.cfg.Pages, use.Media.Thumbnail); err != nil {
-		return nil, err
-	}
-	p.closers = append(p.closers, use.Pages.Close)
-	p.addService("icons of sites", use.Pages)
-	if use.Explain, err = explain.New(explain.Config{BaseURL: p.cfg.BaseURL, Zone: p.cfg.Zone(), Links: use.Links, Routing: use.Routing},
-		st, p.deps.Geo); err != nil {
-		return nil, err
-	}
-	use.Explain = use.Explain.Replaying(clicks)
-	cfg.cache.TTL = p.cfg.AnalyticsCacheTTL
-	cache, err := report.NewCache(cfg.cache)
-	if err != nil {
-		return nil, err
-	}
-	p.closers = append(p.closers, cache.Close)
-	base, err := link.ParseBaseURL(p.cfg.BaseURL)
-	if err != nil {
-		return nil, err
-	}
-	use.Reports = report.New(st, clicks, nil).On(base.Hostname()).Caching(cache)
-	use.Segments, use.Annotations = segments.New(st, use.Reports), annotations.New(st)
-	use.MailReports = mailreports.New(mailreports.Config{BaseURL: p.cfg.BaseURL, Console: cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL),
-		EncryptionKeys: p.cfg.EncryptionKey.Keys(), MembersOnly: p.cfg.MailReports == "members",
-		Mail: use.Mail, Reports: use.Reports}, st)
-	p.addService("mail reports", use.MailReports)
-	if err := p.sharedReports(&use); err != nil {
-		return nil, err
-	}
-	use.Experiments = p.experiments(clicks)
-	if err := p.watch(); err != nil {
-		return nil, err
-	}
-	use.Archives = archive.New(archive.Config{Dir: p.cfg.DataDir, Logger: log}, st, clicks, archive.Uses{Links: use.Links,
-		Routing: use.Routing,
-		Bundles: use.Bundles, Tags: use.Tags, UTMTemplates: use.UTMTemplates, Domains: use.Domains, Webhooks: use.Webhooks})
-	use.Conversions = convert.New(convert.Config{Queue: cfg.send, Secrets: p.cfg.EncryptionKey.Keys(), Window: p.cfg.ConversionWindow,
-		Logger: log}, st, clicks)
-	cfg.feed.Logger = log
-	use.Live = live.New(cfg.feed, st, clicks)
-	p.addService("live feed", use.Live)
-	if err := p.register("reports", cache, use.Live, use.Conversions); err != nil {
-		return nil, err
-	}
-	if use.Alerts, err = alerts.New(alerts.Config{EncryptionKeys: p.cfg.EncryptionKey.Keys(), Mail: use.Mail,
-		Console: cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL), Logger: log}, st, clicks); err != nil {
-		return nil, err
-	}
-	p.closers = append(p.closers, use.Alerts.Close)
-	p.addService("alerts", use.Alerts)
-	if err := p.register("alerts", use.Alerts); err != nil {
-		return nil, err
-	}
-	if err := p.configure(&cfg.api); err != nil {
-		return nil, err
-	}
-	var looked looks
-	cfg.api.ReportAsked = looked.now
-	server, err := api.New(cfg.api, use)
-	if err != nil {
-		return nil, err
-	}
-	return &API{
-		Handler: console.Handler(p.cfg.BaseURL, server.Handler()), Admin: admin,
-		Watched: func() bool { return use.Live.Watched() || looked.lately() },
-		Stored:  []func([]analytics.Row){cache.Clicked, use.Live.Stored}, Converted: []func([]analytics.Row){cache.Clicked},
-	}, nil
-}
-
-// sharedReports makes the use case of shared reports. Their passwords have a queue of their own, so that guesses delay no sign-in.
-func (p *parts) sharedReports(use *api.Deps) error {
-	passwords, err := auth.NewPasswords(0)
-	if err != nil {
-		return err
-	}
-	use.Shared, err = sharedreports.New(sharedreports.Config{BaseURL: p.cfg.BaseURL, Every: p.cfg.SharedReportInterval,
-		EncryptionKeys: p.cfg.EncryptionKey.Keys()}, p.deps.Store, use.Reports, passwords)
-	use.SharedPage = console.SharedReport()
-	return err
-}
-
-// configure sets what the settings of the process say about the API.
-func (p *parts) configure(c *api.Config) (err error) {
-	c.BaseURL, c.ConsoleURL, c.CORSOrigins, c.TrustedProxies = p.cfg.BaseURL, p.cfg.ConsoleURL, p.cfg.CORSOrigin, p.cfg.trusted()
-	c.Limits, c.KeysAdminister, c.WithoutMCP, c.Version = p.cfg.Limits, p.cfg.KeysAdminister, !p.cfg.MCP, ops.Version
-	c.LookUpTimeout = p.cfg.LookUpTimeout
-	c.ClientIPHeader = p.cfg.clientIPHeader()
-	c.Logger, c.Registry, c.Traces, c.Computing = p.deps.Logger, p.deps.Registry, p.traces, p.compute
-	if c.Confirmations, err = seal.New("confirmation", p.cfg.EncryptionKey.Keys()...); err != nil {
-		return err
-	}
-	c.Replies, err = seal.New("reply", p.cfg.EncryptionKey.Keys()...)
-	return err
 }
 
 // domains makes the use case of custom domains.

@@ -150,6 +150,12 @@ func (s *Settings) Validate() error {
 	if err := s.Screening.Validate(); err != nil {
 		problems = append(problems, err)
 	}
+	return errors.Join(append(problems, s.validateFeatures())...)
+}
+
+// validateFeatures is the part of Validate about reports, mail, images and the limits of people.
+func (s *Settings) validateFeatures() error {
+	var problems []error
 	if s.ConversionWindow < time.Minute || s.ConversionWindow > maxConversionWindow {
 		problems = append(problems, errors.New("CONVERSION_WINDOW: must be 1m to 17520h"))
 	}

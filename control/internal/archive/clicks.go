@@ -39,7 +39,8 @@ func (r *run) identity(at int64, id string) analytics.Identity {
 	h.Reset()
 	_, _ = h.Write(u[:])
 	sum := h.Sum64()
-	return analytics.Identity{Lane: click.Lane{Edge: edge, Epoch: analytics.ArchiveEpoch, Lane: uint8(sum >> 60)}, Seq: uint64(at)<<21 | sum&(1<<21-1)}
+	lane := click.Lane{Edge: edge, Epoch: analytics.ArchiveEpoch, Lane: uint8(sum >> 60)}
+	return analytics.Identity{Lane: lane, Seq: uint64(at)<<21 | sum&(1<<21-1)}
 }
 
 // place sets what a click has here instead of what it had there. It reports whether its link is here.

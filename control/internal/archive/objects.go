@@ -47,7 +47,7 @@ func (r *run) tags(ctx context.Context) error {
 	for i := range list {
 		t := &list[i]
 		in := tags.Input{Name: &t.Name, Color: &t.Color}
-		objects[i] = object{t.ID, t.Name, in.Check, func(past store.Past) error {
+		objects[i] = object{t.ID, t.Name, in.CheckInput, func(past store.Past) error {
 			in.Past = past
 			_, err := r.use.Tags.Create(ctx, r.p, in)
 			return err
@@ -76,7 +76,7 @@ func (r *run) templates(ctx context.Context) error {
 	for i := range list {
 		t := &list[i]
 		in := utmtemplates.Input{Name: &t.Name, UTM: t.Fields}
-		objects[i] = object{t.ID, t.Name, in.Check, func(past store.Past) error {
+		objects[i] = object{t.ID, t.Name, in.CheckInput, func(past store.Past) error {
 			in.Past = past
 			_, err := r.use.UTMTemplates.Create(ctx, r.p, in)
 			return err
@@ -105,7 +105,7 @@ func (r *run) domains(ctx context.Context) error {
 			return err
 		}
 		objects[i] = object{d.ID, d.Hostname, func() error {
-			if err := r.use.Domains.Check(d.Hostname, in); err != nil {
+			if err := r.use.Domains.CheckInput(d.Hostname, in); err != nil {
 				return bad(err)
 			}
 			held, reserved, err := r.store.HostnameHeld(ctx, d.Hostname, 0, r.p.Workspace.Num, r.cfg.Now().UnixMilli())
@@ -146,7 +146,7 @@ func (r *run) bundles(ctx context.Context) error {
 			if len(b.URLIDs) > bundles.MaxURLs {
 				return problem.OfField("urlIds", "must hold at most %d ids", bundles.MaxURLs)
 			}
-			return in.Check()
+			return in.CheckInput()
 		}, func(past store.Past) error {
 			in.Past = past
 			_, err := r.use.Bundles.Create(ctx, r.p, in, nil)
@@ -204,7 +204,7 @@ func (r *run) webhooks(ctx context.Context) error {
 		w := &list[i]
 		off := false
 		in := webhooks.Input{Name: &w.Name, URL: &w.URL, Events: &w.Events, Long: &w.LongRetries, Active: &off}
-		objects[i] = object{w.ID, w.Name, func() error { return r.use.Webhooks.Check(ctx, in) }, func(past store.Past) error {
+		objects[i] = object{w.ID, w.Name, func() error { return r.use.Webhooks.CheckInput(ctx, in) }, func(past store.Past) error {
 			in.Past = past
 			_, _, err := r.use.Webhooks.Create(ctx, r.p, in)
 			return err

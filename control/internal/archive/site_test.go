@@ -191,8 +191,8 @@ func (s *site) item(r *rand.Rand, n int, names, hosts []string) links.Item {
 	some := []string{pick(r, names), pick(r, names)}
 	item := links.Item{Creation: links.Creation{CustomSlug: fmt.Sprintf("slug-%d", n), Domain: &host, Input: links.Input{
 		OriginalURL: &address,
-		Status:      &status, Stickiness: &sticky, RedirectCode: &code, MaxClicks: &limit, TrackConversions: &track, ForwardPath: &track, ExpiresAt: &expires,
-		StartsAt: &starts, Tags: &some, Texts: map[string]string{"title": pick(r, texts), "notes": pick(r, texts),
+		Status:      &status, Stickiness: &sticky, RedirectCode: &code, MaxClicks: &limit, TrackConversions: &track, ForwardPath: &track,
+		ExpiresAt: &expires, StartsAt: &starts, Tags: &some, Texts: map[string]string{"title": pick(r, texts), "notes": pick(r, texts),
 			"utmSource": pick(r, texts),
 			"utmId":     "x", "ogTitle": pick(r, texts), "expiredUrl": "https://example.com/over"}}}}
 	if n%3 == 0 {

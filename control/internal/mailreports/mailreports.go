@@ -113,7 +113,7 @@ func (s *Service) setReport(in Input, r *store.MailReport, v *problem.Fields) {
 	}
 }
 
-// audited returns the audited fields. Addresses are not among them, because the audit log is kept for ever.
+// audited returns the audited fields. Addresses are not among them, because nothing is ever removed from the audit log.
 func audited(r *store.MailReport) map[string]any {
 	out := map[string]any{"name": r.Name, "every": r.Every, "timezone": r.Zone, "isActive": r.Active, "segmentId": nil,
 		"recipients": len(r.Recipients)}

@@ -234,7 +234,7 @@ func TestReports_recipients(t *testing.T) {
 	}
 	testkit.Must(t, s.Unsubscribe(t.Context(), token(unsubscribe, "unsubscribe")))
 	testkit.Must(t, s.Unsubscribe(t.Context(), token(unsubscribe, "unsubscribe")))
-	// Who has unsubscribed stays so, also if the list of recipients has the address again.
+	// A recipient who has unsubscribed stays so, also if the list of recipients has the address again.
 	r, err = s.Update(t.Context(), w.ann, r.ID, mailreports.Input{Recipients: []string{"ann@example.com"}})
 	testkit.Must(t, err)
 	r, err = s.Update(t.Context(), w.ann, r.ID, mailreports.Input{Recipients: []string{"ann@example.com", "out@example.org"}})

@@ -52,7 +52,7 @@ func (c *cache) get(ctx context.Context, id string, v version, compute func(cont
 		f = &flight{version: v, began: c.now(), done: make(chan struct{})}
 		c.makeRoom()
 		c.reports[id] = f
-		go f.finish(context.WithoutCancel(ctx), compute)
+		go f.computeView(context.WithoutCancel(ctx), compute)
 	}
 	c.mu.Unlock()
 	select {
@@ -63,7 +63,7 @@ func (c *cache) get(ctx context.Context, id string, v version, compute func(cont
 	}
 }
 
-func (f *flight) finish(ctx context.Context, compute func(context.Context) (*View, error)) {
+func (f *flight) computeView(ctx context.Context, compute func(context.Context) (*View, error)) {
 	ctx, cancel := context.WithTimeout(ctx, computeTime)
 	defer cancel()
 	defer close(f.done)

@@ -144,7 +144,8 @@ func (tx *Tx) ClaimLinkEdit(ctx context.Context, holder string, lease time.Durat
 		skip = ` FOR UPDATE SKIP LOCKED`
 	}
 	return scanEdit(tx.Row(ctx, `UPDATE link_edits SET holder = ?, lease_until = `+tx.clock()+` + CAST(? AS BIGINT) WHERE num = (SELECT num
-		FROM link_edits WHERE `+editRuns+` AND lease_until <= `+tx.clock()+` ORDER BY lease_until, num LIMIT 1`+skip+`) RETURNING `+editColumns,
+		FROM link_edits WHERE `+editRuns+` AND lease_until <= `+tx.clock()+` ORDER BY lease_until, num LIMIT 1`+skip+`)
+		RETURNING `+editColumns,
 		holder, lease.Milliseconds()))
 }
 

@@ -15,8 +15,9 @@ const compressMin = 1 << 10
 //
 // Compression can tell secrets by the length of responses, if an attacker can make a browser send requests whose input comes back
 // beside the secret (BREACH). Therefore only responses to GET are compressed: new keys, secrets, tokens and recovery codes are in
-// responses to POST, and no GET returns one, except for the addresses of shared reports. Responses to pages of other sites, which the browser sends with its cookie, are not
-// compressed either. A random length is added to the rest, because lists show what members of a workspace have written.
+// responses to POST, and no GET returns one, except for the addresses of shared reports. Responses to pages of other sites, which the
+// browser sends with its cookie, are not compressed either. A random length is added to the rest, because lists show what members of a
+// workspace have written.
 func compressor() (func(http.Handler) http.HandlerFunc, error) {
 	wrap, err := gzhttp.NewWrapper(
 		gzhttp.MinSize(compressMin), gzhttp.EnableZstd(true), gzhttp.RandomJitter(32, 0, false), gzhttp.SetContentType(false),

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/shortline/shortline/control/internal/api/kit"
-	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/each"
@@ -138,7 +137,7 @@ type URLEdit struct {
 }
 
 func urlEditOf(e store.LinkEdit) URLEdit {
-	return URLEdit{e.ID, e.Status, e.UserID, e.Total, e.Done, e.Changed, e.Failed, e.Undone, analytics.OrNull(e.Failure), kit.Time(e.CreatedAt),
+	return URLEdit{e.ID, e.Status, e.UserID, e.Total, e.Done, e.Changed, e.Failed, e.Undone, kit.Text(e.Failure), kit.Time(e.CreatedAt),
 		kit.Instant(e.FinishedAt)}
 }
 

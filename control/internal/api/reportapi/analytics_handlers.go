@@ -68,6 +68,13 @@ func (s *server) registerAnalytics() {
 		func(ctx context.Context, in *ReportQuery) (*report.Bots, error) {
 			return r.AllBots(ctx, kit.Principal(ctx), in.ask())
 		})
+	s.registerComparisons()
+	s.registerExports()
+}
+
+// registerComparisons declares the reports that compare variants, rules, hours, groups or several links.
+func (s *server) registerComparisons() {
+	r := s.Reports
 	addReport(s, []string{"/api/analytics/ab-tests", "/api/analytics/ab-test"}, "abTests", "Report on all A/B tests",
 		"Every link with variants: clicks and visitors of each variant, and its actual and expected share.",
 		func(ctx context.Context, in *ReportQuery) (*report.Tests, error) {
@@ -113,7 +120,6 @@ func (s *server) registerAnalytics() {
 		}) (*report.Trends, error) {
 			return r.Trends(ctx, kit.Principal(ctx), in.URLIDs, in.Timezone)
 		})
-	s.registerExports()
 }
 
 // addReport declares the endpoints of a report, one for each path.

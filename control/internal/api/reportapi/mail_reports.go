@@ -66,7 +66,7 @@ type updateMailReport struct {
 	MailReportOptions
 }
 
-func (o *MailReportOptions) input(name, every kit.Opt[string]) mailreports.Input {
+func (o *MailReportOptions) settings(name, every kit.Opt[string]) mailreports.Input {
 	in := mailreports.Input{Name: kit.Given(name, ""), Every: kit.Given(every, ""), SegmentID: kit.Given(o.SegmentID, ""),
 		Zone: kit.Given(o.Timezone, "UTC"), Active: kit.Given(o.IsActive, true)}
 	if list := kit.Given(o.Recipients, []string{}); list != nil {
@@ -99,14 +99,15 @@ func (s *server) registerMailReports() {
 		Example(`{"name":"Every week","every":"WEEK","timezone":"Europe/Berlin","recipients":["ann@example.com"]}`).
 		Fails(http.StatusConflict),
 		func(ctx context.Context, in *struct{ Body createMailReport }) (*kit.Body[MailReport], error) {
-			return kit.Respond(mailReportOf)(s.MailReports.Create(ctx, kit.Principal(ctx), in.Body.input(in.Body.Name, in.Body.Every)))
+			return kit.Respond(mailReportOf)(s.MailReports.Create(ctx, kit.Principal(ctx), in.Body.settings(in.Body.Name, in.Body.Every)))
 		})
 	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}", "updateMailReport", "Update the given fields of a report by e-mail").
 		About("Changes the given fields.").Example(`{"isActive":false}`), func(ctx context.Context, in *struct {
 		kit.ByID
 		Body updateMailReport
 	}) (*kit.Body[MailReport], error) {
-		return kit.Respond(mailReportOf)(s.MailReports.Update(ctx, kit.Principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.Every)))
+		changed := in.Body.settings(in.Body.Name, in.Body.Every)
+		return kit.Respond(mailReportOf)(s.MailReports.Update(ctx, kit.Principal(ctx), in.ID, changed))
 	})
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteMailReport", "Delete a report by e-mail").
 		About("Deletes a report with its recipients. Links in its e-mails no longer work."), kit.Delete(s.MailReports.Delete))

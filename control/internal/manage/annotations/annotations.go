@@ -24,20 +24,6 @@ const (
 	Most = 500
 )
 
-// Kind says what an annotation is about.
-type Kind string
-
-// The kinds.
-const (
-	Note        Kind = "NOTE"
-	Destination Kind = "DESTINATION_CHANGED"
-	Rules       Kind = "RULES_CHANGED"
-	Experiment  Kind = "EXPERIMENT_DECIDED"
-)
-
-// Kinds lists all kinds.
-var Kinds = []Kind{Note, Destination, Rules, Experiment}
-
 // Annotation is a mark on a chart.
 type Annotation struct {
 	Kind Kind

@@ -113,8 +113,8 @@ type Input struct {
 	Past store.Past
 }
 
-// Check returns the problems that a new bundle would have.
-func (in *Input) Check() error {
+// CheckInput returns the problems that a new bundle would have.
+func (in *Input) CheckInput() error {
 	var v problem.Fields
 	in.apply(&store.Bundle{}, &v)
 	return v.Err()

@@ -97,8 +97,8 @@ type Input struct {
 	Past store.Past
 }
 
-// Check returns the problems that a new domain would have, other than that its name is taken.
-func (s *Service) Check(typed string, in Input) error {
+// CheckInput returns the problems that a new domain would have, other than that its name is taken.
+func (s *Service) CheckInput(typed string, in Input) error {
 	var v problem.Fields
 	name, err := hostname.Parse(typed, s.cfg.Names)
 	if err != nil {

@@ -176,11 +176,11 @@ func (s *Service) saveAll(ctx context.Context, tx *store.Tx, list []answer) erro
 			}
 		}
 	}
-	s.count(list)
+	s.countAnswers(list)
 	return nil
 }
 
-func (s *Service) count(list []answer) {
+func (s *Service) countAnswers(list []answer) {
 	for _, a := range list {
 		switch a.result {
 		case works:

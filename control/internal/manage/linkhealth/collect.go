@@ -52,7 +52,7 @@ func (s *Service) collect(ctx context.Context) (more bool, err error) {
 		through = head
 	}
 	log.After = through
-	return through < head, s.store.Tx(ctx, func(tx *store.Tx) error { return s.save(ctx, tx, log) })
+	return through < head, s.store.Tx(ctx, func(tx *store.Tx) error { return s.saveCursor(ctx, tx, log) })
 }
 
 // walk continues the walk over all links, or begins one. At its end, the log continues from the revision at its beginning.
@@ -79,16 +79,16 @@ func (s *Service) walk(ctx context.Context, head uint64) (more bool, err error) 
 	return true, s.store.Tx(ctx, func(tx *store.Tx) error {
 		if !more {
 			from, _ := strconv.ParseUint(at.Version, 10, 64) // written above
-			if err := s.save(ctx, tx, store.Cursor{Name: logCursor, After: from, FinishedAt: s.nowMillis()}); err != nil {
+			if err := s.saveCursor(ctx, tx, store.Cursor{Name: logCursor, After: from, FinishedAt: s.nowMillis()}); err != nil {
 				return err
 			}
 		}
-		return s.save(ctx, tx, at)
+		return s.saveCursor(ctx, tx, at)
 	})
 }
 
-// save moves a cursor. The lease of the job keeps other processes away, so the cursor's own lease ends at once.
-func (s *Service) save(ctx context.Context, tx *store.Tx, c store.Cursor) error {
+// saveCursor moves a cursor. The lease of the job keeps other processes away, so the cursor's own lease ends at once.
+func (s *Service) saveCursor(ctx context.Context, tx *store.Tx, c store.Cursor) error {
 	now := s.nowMillis()
 	if _, err := tx.ClaimCursor(ctx, c.Name, s.holder, now, now); err != nil {
 		return err

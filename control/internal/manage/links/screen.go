@@ -15,7 +15,7 @@ import (
 type Screen func(ctx context.Context, destinations []string) ([]string, error)
 
 // WithoutLoops returns a Screen that refuses destinations on a custom domain in service, whichever workspace it belongs to: two such
-// links could lead to each other for ever. It asks f about all others.
+// links could lead to each other without end. It asks f about all others.
 func WithoutLoops(st *store.Store, f Screen) Screen {
 	return func(ctx context.Context, destinations []string) ([]string, error) {
 		hosts := make([]string, len(destinations))

@@ -138,18 +138,18 @@ func TestPreview_problems(t *testing.T) {
 	})
 	s := service(t, local)
 	for address, want := range map[string]string{
-		"":                                       "must be an http or https address",
-		"example.com":                            "must be an http or https address",
-		"ftp://example.com/":                     "must be an http or https address",
-		"https://ann:secret@example.com/":        "must not contain a user name or password",
-		"https://x/" + strings.Repeat("a", 2048): "must be at most 2048 bytes long",
-		base + "/missing":                        "the server answers with the status 404",
-		base + "/down":                           "the server answers with the status 502",
-		base + "/loop":                           "it is not a page",
-		base + "/file":                           "the server answers with the status 302",
-		base + "/nowhere":                        "the server answers with the status 302",
-		base + "/image":                          "it is not a page",
-		"http://127.0.0.1:1/":                    "the server cannot be reached",
+		"":                                "must be an http or https address",
+		"example.com":                     "must be an http or https address",
+		"ftp://example.com/":              "must be an http or https address",
+		"https://ann:secret@example.com/": "must not contain a user name or password",
+		"https://x/" + strings.Repeat("a", 16384): "must be at most 16384 bytes long",
+		base + "/missing":                         "the server answers with the status 404",
+		base + "/down":                            "the server answers with the status 502",
+		base + "/loop":                            "it is not a page",
+		base + "/file":                            "the server answers with the status 302",
+		base + "/nowhere":                         "the server answers with the status 302",
+		base + "/image":                           "it is not a page",
+		"http://127.0.0.1:1/":                     "the server cannot be reached",
 	} {
 		if got := refusal(s.Preview(t.Context(), address)); got != want {
 			t.Errorf("%s: %q, want %q", address, got, want)

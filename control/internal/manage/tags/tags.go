@@ -36,8 +36,8 @@ type Input struct {
 	Past store.Past
 }
 
-// Check returns the problems that a new tag would have.
-func (in *Input) Check() error {
+// CheckInput returns the problems that a new tag would have.
+func (in *Input) CheckInput() error {
 	var v problem.Fields
 	in.apply(&store.Tag{}, &v)
 	return v.Err()

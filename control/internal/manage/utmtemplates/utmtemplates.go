@@ -37,8 +37,8 @@ type Input struct {
 	Past store.Past
 }
 
-// Check returns the problems that a new template would have.
-func (in *Input) Check() error {
+// CheckInput returns the problems that a new template would have.
+func (in *Input) CheckInput() error {
 	var v problem.Fields
 	in.apply(&store.UTMTemplate{}, &v)
 	return v.Err()

@@ -42,8 +42,8 @@ type Input struct {
 	Past store.Past
 }
 
-// Check returns the problems that a new webhook would have.
-func (s *Service) Check(ctx context.Context, in Input) error {
+// CheckInput returns the problems that a new webhook would have.
+func (s *Service) CheckInput(ctx context.Context, in Input) error {
 	var v problem.Fields
 	in.required(&v)
 	s.applyInput(ctx, &in, &Webhook{Headers: map[string]string{}}, &v)

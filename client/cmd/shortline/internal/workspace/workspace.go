@@ -87,7 +87,7 @@ The file has no passwords, keys or secrets. - writes it to standard output. The 
 				a.Done()
 				return received(cmd.Context(), r, err)
 			}
-			err = write(cmd.Context(), r, args[0], io.TeeReader(raw, progress))
+			err = download(cmd.Context(), r, args[0], io.TeeReader(raw, progress))
 			a.Done()
 			if err == nil {
 				a.Say("wrote %s, %s bytes", args[0], output.Number(progress.n))
@@ -107,8 +107,8 @@ func received(ctx context.Context, r *remote.Remote, err error) error {
 	return r.Failed(ctx, err)
 }
 
-// write stores a file under its name only when it is complete.
-func write(ctx context.Context, r *remote.Remote, name string, from io.Reader) (err error) {
+// download stores a file under its name only when it is complete.
+func download(ctx context.Context, r *remote.Remote, name string, from io.Reader) (err error) {
 	part, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.part")
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ nothing is changed, unless --skip-conflicts is given. - reads standard input.`,
 			if err != nil {
 				return r.Failed(cmd.Context(), err)
 			}
-			return show(a, report)
+			return printReport(a, report)
 		},
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only tell what would happen")
@@ -189,8 +189,8 @@ nothing is changed, unless --skip-conflicts is given. - reads standard input.`,
 	return cmd
 }
 
-// show prints what an import did.
-func show(a *app.App, report *client.ArchiveReport) error {
+// printReport prints what an import did.
+func printReport(a *app.App, report *client.ArchiveReport) error {
 	raw, err := json.Marshal(report)
 	if err != nil {
 		return err

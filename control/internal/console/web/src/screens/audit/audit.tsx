@@ -23,6 +23,7 @@ const types = [
   'bundle',
   'utm_template',
   'view',
+  'shared_report',
   'segment',
   'annotation',
   'mail_report',

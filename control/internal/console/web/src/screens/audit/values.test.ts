@@ -30,6 +30,9 @@ it('every action is a sentence', async () => {
   await speak('de');
   const names = readFileSync('../../manage/audit/names.go', 'utf8');
   const actions = [...names.matchAll(/"([A-Z_]+)"/g)].map(([, action = '']) => action);
+  const kinds = [...names.matchAll(/"([a-z_]+)"/g)].map(([, kind = '']) => kind);
+  expect(kinds.length).toBeGreaterThan(25);
+  expect(kinds.filter((kind) => deed({ action: 'URL_CREATED', entityType: kind as 'url' }).startsWith(kind))).toEqual([]);
   expect(actions.length).toBeGreaterThan(80);
   const sentences = actions.map((action) => deed({ action: action as 'URL_CREATED', entityType: 'url' }));
   expect(sentences.filter((text) => !/^\p{L}/u.test(text))).toEqual([]);

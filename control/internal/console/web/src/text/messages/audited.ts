@@ -42,6 +42,14 @@ export const audited = {
     ja: 'ビュー',
     ar: 'عرض',
   },
+  'audit.type.shared_report': {
+    en: 'Shared report',
+    de: 'Freigegebener Bericht',
+    fr: 'Rapport partagé',
+    es: 'Informe compartido',
+    ja: '共有レポート',
+    ar: 'تقرير مشارك',
+  },
   'audit.type.segment': {
     en: 'Segment',
     de: 'Segment',
@@ -449,5 +457,21 @@ export const audited = {
     es: '{what}: ganador elegido',
     ja: '{what}の勝者を採用',
     ar: '{what}: اختيار الفائز',
+  },
+  'audit.did.EXPORTED': {
+    en: '{what} exported',
+    de: '{what} exportiert',
+    fr: '{what} : exportation',
+    es: '{what}: exportación',
+    ja: '{what}をエクスポート',
+    ar: '{what}: تصدير',
+  },
+  'audit.did.IMPORTED': {
+    en: '{what}: archive imported',
+    de: '{what}: Archiv importiert',
+    fr: '{what} : archive importée',
+    es: '{what}: archivo importado',
+    ja: '{what}にアーカイブをインポート',
+    ar: '{what}: استيراد أرشيف',
   },
 } as const satisfies Messages;

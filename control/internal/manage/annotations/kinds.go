@@ -1,0 +1,15 @@
+package annotations
+
+// Kind says what an annotation is about.
+type Kind string
+
+// The kinds.
+const (
+	Note        Kind = "NOTE"
+	Destination Kind = "DESTINATION_CHANGED"
+	Rules       Kind = "RULES_CHANGED"
+	Experiment  Kind = "EXPERIMENT_DECIDED"
+)
+
+// Kinds lists all kinds.
+var Kinds = []Kind{Note, Destination, Rules, Experiment}
