@@ -241,9 +241,10 @@ test('bundles, tags, templates, views', async () => {
   assert.equal((await admin.mailReports.list()).total, 1);
   await admin.mailReports.delete(report.id);
   await admin.segments.delete(segment.id);
-  const note = await admin.annotations.create({ at: new Date(), text: 'Newsletter' });
+  const note = await admin.annotations.create({ at: new Date().toISOString(), text: 'Newsletter' });
   await admin.annotations.update(note.id, { text: 'Newsletter sent' });
-  assert.equal((await admin.annotations.list()).annotations.length, 1);
+  const { annotations } = await admin.annotations.list(); // of the links' histories, too
+  assert.equal(annotations.find(({ id }) => id === note.id)?.text, 'Newsletter sent');
   await admin.annotations.delete(note.id);
 });
 
@@ -263,8 +264,9 @@ test('alerts', async () => {
   await admin.sharedReports.update(shared.id, { name: 'Spring figures' });
   assert.equal((await admin.sharedReports.get(shared.id)).name, 'Spring figures');
   assert.equal((await admin.sharedReports.list({ about: 'workspace' })).total, 1);
-  const token = shared.address.split('/').at(-1);
+  const token = shared.address?.split('/').at(-1) ?? '';
   const { pass } = await admin.sharedReports.unlock(token, { password: 'battery staple' });
+  assert.ok(pass);
   assert.equal((await admin.sharedReports.view(token, { headers: { 'X-Report-Pass': pass } })).name, 'Spring figures');
   await admin.sharedReports.delete(shared.id);
 });

@@ -90,7 +90,8 @@ func sidesOf(before, after *store.Link) (was, is editSides) {
 		was.ExpiresAt, is.ExpiresAt = &before.ExpiresAt, &after.ExpiresAt
 	}
 	if !sameTags(before.Tags, after.Tags) {
-		a, b := slices.Clone(before.Tags), slices.Clone(after.Tags)
+		// Not nil without tags: as JSON that would be null, which is read as no change of tags.
+		a, b := append([]string{}, before.Tags...), append([]string{}, after.Tags...)
 		was.Tags, is.Tags = &a, &b
 	}
 	return was, is
@@ -358,8 +359,17 @@ func (s *Service) undoing(was, is *editSides, present *store.Link) (after store.
 	}
 	var v problem.Fields
 	s.applyInput(&in, &after, &v, 0)
-	if is.Tags != nil && keep(sameTags(present.Tags, *is.Tags)) {
-		after.Tags = slices.Clone(*was.Tags)
+	if was.Tags != nil || is.Tags != nil {
+		var before, edited []string // one is missing if it had no tags when an earlier build stored it
+		if was.Tags != nil {
+			before = slices.Clone(*was.Tags)
+		}
+		if is.Tags != nil {
+			edited = *is.Tags
+		}
+		if keep(sameTags(present.Tags, edited)) {
+			after.Tags = before
+		}
 	}
 	return after, whole, v.Err()
 }
