@@ -132,7 +132,7 @@ func (tx *Tx) ClaimAlertMessages(ctx context.Context, now, again int64, limit in
 		append([]any{again}, Args(nums)...)...); err != nil {
 		return nil, err
 	}
-	type ref struct{ message, alert, channel uint64 }
+	type ref struct{ alert, channel uint64 }
 	refs := map[uint64]ref{}
 	list, err = All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (m AlertMessage, err error) {
 		var r ref
