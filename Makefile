@@ -6,6 +6,8 @@ MODULES  = shared edge client client/cmd/shortline control control/cmd/standalon
 CACHE   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shortline
 DATA_DIR ?= $(CURDIR)/data
 export DATA_DIR
+# The linter of .github/workflows. Its dependencies do not fit those of .ci/tools.
+ACTIONLINT = v1.7.12
 # Input of make prose. Licence texts are excluded, because they are not ours.
 PROSE    = $(wildcard *.md) docs test/README.md edge shared client control test deploy .ci/tools/licences .ci/tools/goclient
 
@@ -57,9 +59,11 @@ check-go:
 	@out=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$out" || { echo "gofmt wants to change:"; echo "$$out"; exit 1; }
 	@.ci/commits
 	@.ci/sources
-	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck github.com/mgechev/revive github.com/rhysd/actionlint/cmd/actionlint
+	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck github.com/mgechev/revive
 	@cd .ci/tools && GOWORK=off $(GO) run ./width && GOWORK=off $(GO) run ./sharednames
-	@$(CACHE)/bin/actionlint
+	@test -x $(CACHE)/bin/actionlint-$(ACTIONLINT) || { mkdir -p $(CACHE)/bin/new && GOWORK=off GOFLAGS=-trimpath GOBIN=$(CACHE)/bin/new $(GO) install \
+		github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT) && mv $(CACHE)/bin/new/actionlint $(CACHE)/bin/actionlint-$(ACTIONLINT); }
+	@$(CACHE)/bin/actionlint-$(ACTIONLINT)
 	@$(CACHE)/bin/revive -config .ci/revive.toml -exclude control/internal/console/web/... $(addsuffix /...,$(MODULES))
 	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) vet -tags proof ./... && GOWORK=off $(CACHE)/bin/staticcheck -tags proof ./...); done
 	@cd .ci/tools && GOWORK=off $(GO) vet ./... && GOWORK=off $(CACHE)/bin/staticcheck ./...
