@@ -37,7 +37,7 @@ func routingTools() []*tool {
 			output:     `"rules":{"type":"object"},"created":{"type":"integer"},"changed":{"type":"integer"},"deleted":{"type":"integer"}`,
 			required:   []string{"link", "rules"},
 			operations: []string{"upsertURLs", "listRoutingRules", "getURL", "listURLs"},
-			hints:      hints{destructive: true},
+			hints:      hints{destructive: true, idempotent: true},
 			run:        setRules,
 		},
 		{
@@ -50,7 +50,7 @@ func routingTools() []*tool {
 				`"deleted":{"type":"integer"}`,
 			required:   []string{"link"},
 			operations: []string{"upsertURLs", "putExperiment", "listVariants", "getURL", "listURLs"},
-			hints:      hints{destructive: true},
+			hints:      hints{destructive: true, idempotent: true},
 			run:        setExperiment,
 		},
 		{
