@@ -81,7 +81,7 @@ func (tx *Tx) SaveEdgeReport(ctx context.Context, r EdgeReport, before string, d
 
 // RefreshEdgeReport stores a later report of the edge's current run. It ignores reports of other runs.
 func (tx *Tx) RefreshEdgeReport(ctx context.Context, r EdgeReport) error {
-	return tx.Do(ctx, `UPDATE edge_reports SET status = ?, seen_at = ? WHERE edge = ? AND run = ? AND seen_at < ?`, r.Status, r.SeenAt,
+	return tx.Do(ctx, `UPDATE edge_reports SET status = ?, seen_at = ? WHERE edge = ? AND run = ? AND seen_at <= ?`, r.Status, r.SeenAt,
 		r.Edge, r.Run, r.SeenAt)
 }
 
