@@ -2,12 +2,14 @@ package archive
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"slices"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/cluster/moves"
@@ -216,17 +218,32 @@ func domainOf(d *store.Domain) (Domain, error) {
 	}, nil
 }
 
+// eachBundle orders bundles of the same millisecond by id. An import gives them other numbers, by which the store orders them.
 func eachBundle(ctx context.Context, c store.Conn, workspace uint64, f func(*Bundle) error) error {
 	for _, archived := range []bool{false, true} {
+		var list []store.Bundle
 		err := paged(func(offset int) ([]store.Bundle, error) {
-			list, _, err := c.Bundles(ctx, store.BundleFilter{Workspace: workspace, Archived: &archived, Offset: offset, Limit: pageSize})
-			return list, err
-		}, func(b *store.Bundle) (Bundle, error) {
-			ids, err := c.LinkIDsOfBundle(ctx, b.ID)
-			return Bundle{b.ID, b.Name, b.Description, b.Color, b.Icon, b.Archived, ids, Time(b.CreatedAt), Time(b.UpdatedAt)}, err
-		})(f)
+			page, _, err := c.Bundles(ctx, store.BundleFilter{Workspace: workspace, Archived: &archived, Offset: offset, Limit: pageSize})
+			return page, err
+		}, func(b *store.Bundle) (store.Bundle, error) { return *b, nil })(func(b *store.Bundle) error {
+			list = append(list, *b)
+			return nil
+		})
 		if err != nil {
 			return err
+		}
+		slices.SortFunc(list, func(a, b store.Bundle) int {
+			return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID))
+		})
+		for _, b := range list {
+			ids, err := c.LinkIDsOfBundle(ctx, b.ID)
+			if err != nil {
+				return err
+			}
+			out := Bundle{b.ID, b.Name, b.Description, b.Color, b.Icon, b.Archived, ids, Time(b.CreatedAt), Time(b.UpdatedAt)}
+			if err := f(&out); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
