@@ -9,7 +9,7 @@ import (
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
-// What an edit has stored about a link without tags, before or after it, takes the tags back.
+// An undo takes tags back also if the link had none before or after the edit.
 func TestEdits_undo_the_first_and_the_last_tag(t *testing.T) {
 	t.Parallel()
 	for _, pair := range [][2][]string{{nil, {"a"}}, {{"a"}, nil}} {
