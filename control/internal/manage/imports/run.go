@@ -92,7 +92,10 @@ func (s *Service) Next(ctx context.Context) (more bool, err error) {
 
 // step imports the next rows of an import that this process holds.
 func (s *Service) step(ctx context.Context, i *store.Import) error {
-	p, refused, err := s.caller(ctx, i)
+	p, refused, err := auth.ActingFor(ctx, s.store.Conn, i.Workspace, i.UserID, "import")
+	if errors.Is(err, store.ErrNotFound) {
+		return errLost // the import was deleted with its user or workspace
+	}
 	if err != nil {
 		return err
 	}
@@ -147,41 +150,6 @@ func (s *Service) load(ctx context.Context, i *store.Import) error {
 	}
 	s.last = opened{i.Num, t, r}
 	return nil
-}
-
-// caller returns the user who has started an import, with the permissions that the user has now. refused says why the user
-// may not import any more, else it is "".
-func (s *Service) caller(ctx context.Context, i *store.Import) (p auth.Principal, refused string, err error) {
-	u, err := s.store.UserByID(ctx, i.UserID)
-	if errors.Is(err, store.ErrNotFound) {
-		return p, "", errLost // the import was deleted with its user
-	}
-	if err != nil {
-		return p, "", fmt.Errorf("read the user of an import: %w", err)
-	}
-	id, _, err := s.store.WorkspaceName(ctx, i.Workspace)
-	if errors.Is(err, store.ErrNotFound) {
-		return p, "", errLost
-	}
-	if err != nil {
-		return p, "", fmt.Errorf("read the workspace of an import: %w", err)
-	}
-	name, err := s.store.MemberRole(ctx, i.Workspace, i.UserID)
-	if err != nil {
-		return p, "", fmt.Errorf("read the role of a user: %w", err)
-	}
-	role := auth.ParseWorkspaceRole(name)
-	if auth.Role(u.Role) == auth.Admin {
-		role = auth.Owner
-	}
-	switch {
-	case !u.Active:
-		refused = "The user who started the import was deactivated."
-	case role < auth.Editor:
-		refused = "The user who started the import no longer has the role EDITOR in the workspace."
-	}
-	return auth.Principal{UserID: u.ID, UserNum: u.Num, Email: u.Email, Role: auth.User, Chosen: true,
-		Workspace: auth.Workspace{Num: i.Workspace, ID: id, Role: role}}, refused, nil
 }
 
 // importBatch imports drafts in one transaction that also counts them. i is the import as it was read last, and becomes what is

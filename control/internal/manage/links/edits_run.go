@@ -67,7 +67,10 @@ func (s *Service) NextEdit(ctx context.Context) (more bool, err error) {
 
 // editSome makes the next step of an edit that this process holds, and reports whether the edit has ended.
 func (s *Service) editSome(ctx context.Context, e *store.LinkEdit) (ended bool, err error) {
-	p, refused, err := s.editor(ctx, e)
+	p, refused, err := auth.ActingFor(ctx, s.store.Conn, e.Workspace, e.UserID, "edit")
+	if errors.Is(err, store.ErrNotFound) {
+		return false, errEditLost // the edit was deleted with its user or workspace
+	}
 	if err != nil {
 		return false, err
 	}
@@ -105,41 +108,6 @@ func (s *Service) editSome(ctx context.Context, e *store.LinkEdit) (ended bool, 
 		return nil
 	})
 	return e.FinishedAt != 0, err
-}
-
-// editor returns the user of an edit with the permissions that the user has now. refused says why the user may not edit any more, else
-// it is "".
-func (s *Service) editor(ctx context.Context, e *store.LinkEdit) (p auth.Principal, refused string, err error) {
-	u, err := s.store.UserByID(ctx, e.UserID)
-	if errors.Is(err, store.ErrNotFound) {
-		return p, "", errEditLost // the edit was deleted with its user
-	}
-	if err != nil {
-		return p, "", fmt.Errorf("read the user of an edit: %w", err)
-	}
-	id, _, err := s.store.WorkspaceName(ctx, e.Workspace)
-	if errors.Is(err, store.ErrNotFound) {
-		return p, "", errEditLost
-	}
-	if err != nil {
-		return p, "", fmt.Errorf("read the workspace of an edit: %w", err)
-	}
-	name, err := s.store.MemberRole(ctx, e.Workspace, e.UserID)
-	if err != nil {
-		return p, "", fmt.Errorf("read the role of a user: %w", err)
-	}
-	role := auth.ParseWorkspaceRole(name)
-	if auth.Role(u.Role) == auth.Admin {
-		role = auth.Owner
-	}
-	switch {
-	case !u.Active:
-		refused = "The user who started the edit was deactivated."
-	case role < auth.Editor:
-		refused = "The user who started the edit no longer has the role EDITOR in the workspace."
-	}
-	return auth.Principal{UserID: u.ID, UserNum: u.Num, Email: u.Email, Role: auth.User, Chosen: true,
-		Workspace: auth.Workspace{Num: e.Workspace, ID: id, Role: role}}, refused, nil
 }
 
 // editing is one step of an edit.

@@ -66,3 +66,33 @@ func Receiver(ctx context.Context, c store.Conn, p Principal, field, name string
 	}
 	return w, nil
 }
+
+// ActingFor returns a user with the permissions that the user has now in a workspace, for work that goes on after the request that
+// began it. Kind is what the user has begun, such as "import". refused says why the user may no longer do it, which takes an active
+// EDITOR; else it is "". The error is store.ErrNotFound if the user or the workspace was deleted.
+func ActingFor(ctx context.Context, c store.Conn, workspace uint64, userID, kind string) (p Principal, refused string, err error) {
+	u, err := c.UserByID(ctx, userID)
+	if err != nil {
+		return p, "", fmt.Errorf("read the user of the %s: %w", kind, err)
+	}
+	id, _, err := c.WorkspaceName(ctx, workspace)
+	if err != nil {
+		return p, "", fmt.Errorf("read the workspace of the %s: %w", kind, err)
+	}
+	name, err := c.MemberRole(ctx, workspace, userID)
+	if err != nil {
+		return p, "", fmt.Errorf("read the role of a user: %w", err)
+	}
+	role := ParseWorkspaceRole(name)
+	if Role(u.Role) == Admin {
+		role = Owner
+	}
+	switch {
+	case !u.Active:
+		refused = "The user who started the " + kind + " was deactivated."
+	case role < Editor:
+		refused = "The user who started the " + kind + " no longer has the role EDITOR in the workspace."
+	}
+	return Principal{UserID: u.ID, UserNum: u.Num, Email: u.Email, Role: User, Chosen: true,
+		Workspace: Workspace{Num: workspace, ID: id, Role: role}}, refused, nil
+}
