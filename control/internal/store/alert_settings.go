@@ -90,7 +90,7 @@ type AlertRule struct {
 	Workspace  uint64
 	Name       string
 	Causes     []string // which contain no comma
-	LinkID     string   // only this link; "": those of the workspace
+	LinkID     string   // the only link that the rule watches; "": all links of the workspace
 	Days       int64    // before the end of a link
 	Channels   []string // ids
 	Active     bool

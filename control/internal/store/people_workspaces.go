@@ -61,6 +61,16 @@ func (tx *Tx) LockWorkspace(ctx context.Context, num uint64) error {
 	return tx.Row(ctx, `SELECT num FROM workspaces WHERE num = ?`+tx.forUpdate(), num).Scan(&num)
 }
 
+// CountForLimit makes transactions wait for each other that add rows of a workspace to a table, and counts the rows.
+func (tx *Tx) CountForLimit(ctx context.Context, table string, workspace uint64) (int, error) {
+	if tx.pg {
+		if _, err := tx.Exec(ctx, `SELECT num FROM workspaces WHERE num = ? FOR NO KEY UPDATE`, workspace); err != nil {
+			return 0, err
+		}
+	}
+	return column[int](tx.Row(ctx, `SELECT count(*) FROM `+table+` WHERE workspace_num = ?`, workspace))
+}
+
 // WorkspaceRow is a workspace as lists show it.
 type WorkspaceRow struct {
 	Membership

@@ -54,16 +54,6 @@ func (tx *Tx) LockSegment(ctx context.Context, id string) (Segment, error) {
 	return scanSegment(tx.Row(ctx, segmentByID+tx.forUpdate(), id))
 }
 
-// CountForLimit makes transactions wait for each other that add rows of a workspace to a table, and counts the rows.
-func (tx *Tx) CountForLimit(ctx context.Context, table string, workspace uint64) (int, error) {
-	if tx.pg {
-		if _, err := tx.Exec(ctx, `SELECT num FROM workspaces WHERE num = ? FOR NO KEY UPDATE`, workspace); err != nil {
-			return 0, err
-		}
-	}
-	return column[int](tx.Row(ctx, `SELECT count(*) FROM `+table+` WHERE workspace_num = ?`, workspace))
-}
-
 // InsertSegment adds a segment and reports whether its name was free in the workspace.
 func (tx *Tx) InsertSegment(ctx context.Context, g *Segment) (bool, error) {
 	filters, err := g.filters()

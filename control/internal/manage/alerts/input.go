@@ -151,7 +151,7 @@ func (s *Service) CreateChannel(ctx context.Context, p auth.Principal, in Channe
 	}
 	c.AlertChannel.Target = s.box.Seal(targetPlace(c.ID), c.Target)
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		if err := roomFor(ctx, tx, c.Workspace, "channels", tx.AlertChannels); err != nil {
+		if err := roomFor(ctx, tx, c.Workspace, "alert_channels", "channels"); err != nil {
 			return err
 		}
 		if err := tx.InsertAlertChannel(ctx, &c.AlertChannel); err != nil {
@@ -162,13 +162,9 @@ func (s *Service) CreateChannel(ctx context.Context, p auth.Principal, in Channe
 	return c, problem.Doing("create alert channel", err)
 }
 
-// roomFor locks a workspace and returns a Conflict if it has as many rows as it may have.
-func roomFor[T any](ctx context.Context, tx *store.Tx, workspace uint64, what string,
-	list func(context.Context, uint64, int, int) ([]T, int, error)) error {
-	if err := tx.LockWorkspace(ctx, workspace); err != nil {
-		return fmt.Errorf("lock workspace: %w", err)
-	}
-	_, n, err := list(ctx, workspace, 1, 0)
+// roomFor returns a Conflict if a workspace has as many rows of a table as it may have.
+func roomFor(ctx context.Context, tx *store.Tx, workspace uint64, table, what string) error {
+	n, err := tx.CountForLimit(ctx, table, workspace)
 	if err == nil && n >= maxRules {
 		return problem.New(problem.Conflict, "The workspace has %d alert %s, which is the limit. Delete one first.", n, what)
 	}
@@ -332,7 +328,7 @@ func (s *Service) CreateRule(ctx context.Context, p auth.Principal, in RuleInput
 		if err := v.Err(); err != nil {
 			return err
 		}
-		if err := roomFor(ctx, tx, r.Workspace, "rules", tx.AlertRules); err != nil {
+		if err := roomFor(ctx, tx, r.Workspace, "alert_rules", "rules"); err != nil {
 			return err
 		}
 		if err := tx.InsertAlertRule(ctx, &r); err != nil {
