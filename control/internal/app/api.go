@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/shortline/shortline/control/internal/api"
@@ -118,7 +117,7 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 // aroundLinks makes the use cases of what belongs to links: imports, checks of destinations, images, and explanations of visits.
 func (p *parts) aroundLinks(use *api.Deps, objects object.Store) (err error) {
 	st, log := p.deps.Store, p.deps.Logger
-	p.abuse().Mail(use.Mail, p.cfg.BaseURL, cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL))
+	p.abuse().Mail(use.Mail, p.cfg.BaseURL, p.cfg.console())
 	p.addService("trash", use.Links)
 	use.Imports = imports.New(imports.Config{Logger: log}, st, use.Links)
 	p.addService("imports", use.Imports)
@@ -151,7 +150,7 @@ func (p *parts) reports(use *api.Deps, clicks analytics.Store, cache *report.Cac
 	}
 	use.Reports = report.New(st, clicks, nil).On(base.Hostname()).Caching(cache)
 	use.Segments, use.Annotations = segments.New(st, use.Reports), annotations.New(st)
-	use.MailReports = mailreports.New(mailreports.Config{BaseURL: p.cfg.BaseURL, Console: cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL),
+	use.MailReports = mailreports.New(mailreports.Config{BaseURL: p.cfg.BaseURL, Console: p.cfg.console(),
 		EncryptionKeys: p.cfg.EncryptionKey.Keys(), MembersOnly: p.cfg.MailReports == "members",
 		Mail: use.Mail, Reports: use.Reports}, st)
 	p.addService("mail reports", use.MailReports)
@@ -161,7 +160,7 @@ func (p *parts) reports(use *api.Deps, clicks analytics.Store, cache *report.Cac
 // alerts makes the use case of alerts.
 func (p *parts) alerts(use *api.Deps, clicks analytics.Store) (err error) {
 	if use.Alerts, err = alerts.New(alerts.Config{EncryptionKeys: p.cfg.EncryptionKey.Keys(), Mail: use.Mail,
-		Console: cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL), Logger: p.deps.Logger}, p.deps.Store, clicks); err != nil {
+		Console: p.cfg.console(), Logger: p.deps.Logger}, p.deps.Store, clicks); err != nil {
 		return err
 	}
 	p.closers = append(p.closers, use.Alerts.Close)

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -147,7 +146,7 @@ func (p *parts) webhooks() (*webhooks.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	hooks.Mail(notices, cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL))
+	hooks.Mail(notices, p.cfg.console())
 	return hooks, nil
 }
 
@@ -246,7 +245,7 @@ func (p *parts) certs(spread time.Duration) error {
 	if p.cfg.Certificates.Key == "" {
 		return nil
 	}
-	cfg := certs.Config{Settings: p.cfg.Certificates, Console: strings.TrimSuffix(cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL), "/"),
+	cfg := certs.Config{Settings: p.cfg.Certificates, Console: strings.TrimSuffix(p.cfg.console(), "/"),
 		Spread: spread, Logger: p.deps.Logger}
 	if p.cfg.EncryptionKey != "" {
 		m, err := p.mail()
@@ -290,7 +289,7 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (first accounts.First
 	if use.Mail, err = p.mail(); err != nil {
 		return first, err
 	}
-	console := cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL)
+	console := p.cfg.console()
 	if use.Auth, err = auth.NewAuthenticator(auth.Config{
 		Secrets: p.cfg.JWTSecret.Keys(), Lifetime: p.cfg.JWTTTL, Idle: p.cfg.SessionIdle,
 		NewDevice: accounts.NoticeOfDevices(use.Mail, console),
@@ -320,7 +319,7 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (first accounts.First
 		return first, err
 	}
 	use.Invitations = invitations.New(invitations.Config{
-		Console: cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL), SignUpClosed: p.cfg.SignUp == "closed", PasswordSignInOff: use.SSO.PasswordsOff,
+		Console: p.cfg.console(), SignUpClosed: p.cfg.SignUp == "closed", PasswordSignInOff: use.SSO.PasswordsOff,
 		Mail: use.Mail,
 	}, st, use.Auth, use.Accounts)
 	use.Workspaces = workspaces.New(st, p.cfg.MaxWorkspaces)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -96,6 +97,9 @@ type Settings struct {
 	LogFormat string `env:"LOG_FORMAT" envDefault:"json" help:"text or json"`
 	LogLevel  string `env:"LOG_LEVEL" envDefault:"info" help:"debug, info, warn or error"`
 }
+
+// console returns the address of the console, to which messages and sign-ins lead.
+func (s *Settings) console() string { return cmp.Or(s.ConsoleURL, s.BaseURL) }
 
 // Validate reports every problem.
 func (s *Settings) Validate() error {
