@@ -37,7 +37,7 @@ func (h *Handler) forgive(t *target, g *guess) (e table.Entry, ok bool) {
 		return h.lookupShorter(t, t.slug)
 	}
 	*g = guess{extended: h.slugs(t).Extended}
-	if !g.read(t.path) {
+	if !g.parsePath(t.path) {
 		return e, false
 	}
 	if g.query != nil && len(t.query) == 0 {
@@ -103,9 +103,9 @@ func slugOf(e *table.Entry, size int) []byte {
 	return unsafe.Slice(unsafe.StringData(key[len(key)-size:]), size)
 }
 
-// read reads a path and reports whether it may be that of a link. It is not if letters follow a slash or a dot: these are names of
+// parsePath reads a path and reports whether it may be that of a link. It is not if letters follow a slash or a dot: these are names of
 // files and other paths.
-func (g *guess) read(path []byte) bool {
+func (g *guess) parsePath(path []byte) bool {
 	var ended, hard bool // something follows the slug; it ends an address for certain
 	spaces := true
 	path = path[min(1, len(path)):min(len(path), maxBroken)]

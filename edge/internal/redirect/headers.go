@@ -45,7 +45,7 @@ func scanHeader(raw []byte, forwarded [][]byte, from proxies) (f facts) {
 			f.line(line, from)
 		}
 		if from.name != "" {
-			f.own(line, from.name)
+			f.takeProxyHeader(line, from.name)
 		}
 	}
 	return f
@@ -78,8 +78,8 @@ func (f *facts) line(line []byte, from proxies) {
 	}
 }
 
-// own takes the value of a header line if it has the name of the header in which proxies write the visitor's address.
-func (f *facts) own(line []byte, name string) {
+// takeProxyHeader takes the value of a header line if it has the name of the header in which proxies write the visitor's address.
+func (f *facts) takeProxyHeader(line []byte, name string) {
 	if v := field(line, name); v != nil {
 		f.forwarded = append(f.forwarded, v)
 	}

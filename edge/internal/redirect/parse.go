@@ -95,7 +95,7 @@ func (w *work) parse(header []byte, from proxies) (size int, closes bool) {
 			w.line(line, from)
 		}
 		if from.name != "" {
-			w.own(line, from.name)
+			w.takeProxyHeader(line, from.name)
 		}
 	}
 }

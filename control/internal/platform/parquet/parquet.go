@@ -76,11 +76,11 @@ type chunk struct{ at, plain, packed int64 }
 // NewWriter returns a Writer of a file with the columns. Nothing is complete before Close.
 func NewWriter(to io.Writer, columns []Column) *Writer {
 	w := &Writer{to: to, columns: columns, pages: make([][]byte, len(columns))}
-	w.put([]byte(magic))
+	w.writeBytes([]byte(magic))
 	return w
 }
 
-func (w *Writer) put(b []byte) {
+func (w *Writer) writeBytes(b []byte) {
 	if w.err != nil {
 		return
 	}
@@ -145,8 +145,8 @@ func (w *Writer) flush() {
 		})
 		head.stop()
 		c := chunk{w.at, int64(len(head.b) + len(page)), int64(len(head.b) + packed.Len())}
-		w.put(head.b)
-		w.put(packed.Bytes())
+		w.writeBytes(head.b)
+		w.writeBytes(packed.Bytes())
 		g.chunks = append(g.chunks, c)
 		w.pages[i] = page[:0]
 	}
@@ -186,7 +186,7 @@ func (w *Writer) Close() error {
 	t.textField(6, "shortline")
 	t.stop()
 	t.b = binary.LittleEndian.AppendUint32(t.b, uint32(len(t.b)))
-	w.put(append(t.b, magic...))
+	w.writeBytes(append(t.b, magic...))
 	return w.err
 }
 

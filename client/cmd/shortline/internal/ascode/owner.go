@@ -78,7 +78,8 @@ const passwordFrom = "passwordFrom"
 // secrets finds what a file refers to.
 type secrets struct{ getenv func(string) string }
 
-// password reads a reference to a password. Its text goes only into the item. null removes the password of the link.
+// password reads where a link's password is kept: in an environment variable or in a file, never in the YAML itself. The password is sent
+// to the server and appears in no output. null removes the password of the link.
 func (r *reader) password(e *entry, n *yaml.Node, s *secrets) {
 	if isNull(n) {
 		e.given["password"] = nil

@@ -25,7 +25,7 @@ const (
 	refused   = "refused"
 )
 
-// step is what becomes of one link.
+// step says what apply will do with one link, and why. Plans print it, also as JSON.
 type step struct {
 	Action     string                   `json:"action"`
 	Link       string                   `json:"link"`

@@ -52,7 +52,7 @@ func (d *fromDump) loadTables() error {
 	}
 	defer file.Close()
 	d.rows, d.other = nil, map[string][]map[string]string{}
-	return newDump(file).read(d.tables, func(table string, row map[string]string) { d.add(d, table, row) })
+	return newDump(file).eachRow(d.tables, func(table string, row map[string]string) { d.add(d, table, row) })
 }
 
 // by returns the values of a column of another table by those of a key.

@@ -80,8 +80,8 @@ func (a *answer) reason() string {
 	return strings.Join(texts, "; ")
 }
 
-// put sends items and returns an answer for each. A written request is not interrupted, so that the server's state is known.
-func (e *engine) put(ctx context.Context, rows []*row, dry bool) ([]answer, error) {
+// upsert sends items and returns an answer for each. A written request is not interrupted, so that the server's state is known.
+func (e *engine) upsert(ctx context.Context, rows []*row, dry bool) ([]answer, error) {
 	items := make([]map[string]any, len(rows))
 	for i, one := range rows {
 		items[i] = one.item
@@ -121,7 +121,7 @@ func (e *engine) plan(ctx context.Context, rows []*row) error {
 		if len(open) == 0 {
 			return nil
 		}
-		answers, err := e.put(ctx, open, true)
+		answers, err := e.upsert(ctx, open, true)
 		if err != nil {
 			return err
 		}
@@ -246,7 +246,7 @@ func (e *engine) writeRows(ctx context.Context, rows []*row) error {
 	if len(list) == 0 {
 		return nil
 	}
-	answers, err := e.put(ctx, list, false)
+	answers, err := e.upsert(ctx, list, false)
 	if err != nil {
 		return err
 	}

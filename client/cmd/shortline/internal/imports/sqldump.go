@@ -32,8 +32,8 @@ func newDump(r io.Reader) *dump {
 	return &dump{in: bufio.NewReaderSize(r, 1<<20), columns: map[string][]string{}}
 }
 
-// read calls row for each row of the wanted tables. Values that are NULL are missing.
-func (d *dump) read(wanted func(table string) bool, row func(table string, values map[string]string)) error {
+// eachRow calls row for each row of the wanted tables. Values that are NULL are missing.
+func (d *dump) eachRow(wanted func(table string) bool, row func(table string, values map[string]string)) error {
 	for {
 		word, err := d.lex()
 		if errors.Is(err, io.EOF) {

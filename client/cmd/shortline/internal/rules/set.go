@@ -35,7 +35,7 @@ func set(a *app.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			changes, err := w.put(cmd.Context(), r, args[0], dry, func(gone []string) error {
+			changes, err := w.applyTo(cmd.Context(), r, args[0], dry, func(gone []string) error {
 				return a.Confirm(yes, "Delete the rules %s?", strings.Join(gone, ", "))
 			})
 			if err != nil {
@@ -59,9 +59,9 @@ type change struct {
 	Rule   string `json:"rule"`
 }
 
-// put gives a link the wanted rules and settings, in one change. It asks before it deletes rules, and then changes the link only if it
+// applyTo gives a link the wanted rules and settings, in one change. It asks before it deletes rules, and then changes the link only if it
 // is still the one of the question.
-func (w wanted) put(ctx context.Context, r *remote.Remote, name string, dry bool, ask func(gone []string) error) ([]change, error) {
+func (w wanted) applyTo(ctx context.Context, r *remote.Remote, name string, dry bool, ask func(gone []string) error) ([]change, error) {
 	link, err := refs.Link(ctx, r, name)
 	if err != nil {
 		return nil, err
