@@ -59,7 +59,7 @@ const (
 	CodeAddressesLost       Code = "ADDRESSES_LOST"
 	CodeClicksLost          Code = "CLICKS_LOST"
 	CodeRowState            Code = "ROW_STATE"
-	CodeNoImporter          Code = "NO_IMPORTER"
+	CodeStartedBy           Code = "STARTED_BY"
 	CodeLinksFull           Code = "LINKS_FULL"
 	CodeSignIn              Code = "SIGN_IN"
 	CodeNotFound            Code = "NOT_FOUND"

@@ -68,7 +68,7 @@ func Receiver(ctx context.Context, c store.Conn, p Principal, field, name string
 }
 
 // ActingFor returns a user with the permissions that the user has now in a workspace, for work that goes on after the request that
-// began it. Kind is what the user has begun, such as "import". refused says why the user may no longer do it, which takes an active
+// began it. Kind is what the user has begun, such as "import", for the errors. refused says why the user may no longer do it, which takes an active
 // EDITOR; else it is "". The error is store.ErrNotFound if the user or the workspace was deleted.
 func ActingFor(ctx context.Context, c store.Conn, workspace uint64, userID, kind string) (p Principal, refused string, err error) {
 	u, err := c.UserByID(ctx, userID)
@@ -89,9 +89,9 @@ func ActingFor(ctx context.Context, c store.Conn, workspace uint64, userID, kind
 	}
 	switch {
 	case !u.Active:
-		refused = "The user who started the " + kind + " was deactivated."
+		refused = "The user who started this was deactivated."
 	case role < Editor:
-		refused = "The user who started the " + kind + " no longer has the role EDITOR in the workspace."
+		refused = "The user who started this no longer has the role EDITOR in the workspace."
 	}
 	return Principal{UserID: u.ID, UserNum: u.Num, Email: u.Email, Role: User, Chosen: true,
 		Workspace: Workspace{Num: workspace, ID: id, Role: role}}, refused, nil

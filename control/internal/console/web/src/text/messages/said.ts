@@ -66,6 +66,14 @@ export const said = {
     ja: '管理者だけが実行できます。',
     ar: 'للمديرين فقط.',
   },
+  'said.STARTED_BY': {
+    en: 'The user who started this may no longer do it.',
+    de: 'Wer dies gestartet hat, darf es nicht mehr tun.',
+    fr: 'La personne qui a lancé cette opération n’en a plus le droit.',
+    es: 'Quien inició esta operación ya no puede realizarla.',
+    ja: 'この操作を始めたユーザーに、その権限がなくなりました。',
+    ar: 'لم يعد يحق لمن بدأ هذه العملية أن يجريها.',
+  },
   'said.ROLE': {
     en: 'This needs the role {0}; you have {1}.',
     de: 'Das braucht die Rolle {0}; Sie haben {1}.',

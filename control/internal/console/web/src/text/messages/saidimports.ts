@@ -114,14 +114,6 @@ export const saidimports = {
     ja: '{0} ですが {1} がないため、リンクが転送してしまいます',
     ar: 'الحالة {0}، لكن الصف بلا {1}، لذا سيوجّه الرابط الزوار',
   },
-  'said.NO_IMPORTER': {
-    en: 'The user who started the import may no longer import.',
-    de: 'Wer den Import gestartet hat, darf nicht mehr importieren.',
-    fr: 'La personne qui a lancé l’import n’a plus le droit d’importer.',
-    es: 'Quien inició la importación ya no puede importar.',
-    ja: '取り込みを始めたユーザーに、取り込む権限がなくなりました。',
-    ar: 'لم يعد يحق لمن بدأ الاستيراد أن يستورد.',
-  },
   'said.EMPTY_FILE': {
     en: 'The file has no rows.',
     de: 'Die Datei hat keine Zeilen.',
