@@ -7,7 +7,9 @@ export function codes(): string[] {
   const none = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ']);
   return letters
     .flatMap((a) => letters.map((b) => a + b))
-    .filter((code) => !none.has(code) && names.of(code) !== undefined && new Intl.Locale(`und-${code}`).region === code);
+    .filter(
+      (code) => !none.has(code) && names.of(code) !== undefined && new Intl.Locale(`und-${code}`).region === code,
+    );
 }
 
 /** The names of all countries in a language, each with its code. */

@@ -76,7 +76,15 @@ describe('understood', () => {
   }
 
   it('leaves other texts alone', () => {
-    for (const text of ['spring collection', 'clicks', 'from', '', 'germany shoes', 'x'.repeat(200), 'last 0 days clicks']) {
+    for (const text of [
+      'spring collection',
+      'clicks',
+      'from',
+      '',
+      'germany shoes',
+      'x'.repeat(200),
+      'last 0 days clicks',
+    ]) {
       expect([text, meant(text, 'en')]).toEqual([text, undefined]);
     }
   });

@@ -51,7 +51,8 @@ function phrasesOf(language: Language): Phrase[] {
   }
   for (const [view, texts] of Object.entries(own.views)) add(texts, { is: 'view', view: view as View });
   for (const [name, value] of countryNames(language)) add([name], { is: 'filter', name: 'country', value });
-  for (const [value, texts] of Object.entries(own.countries ?? {})) add(texts, { is: 'filter', name: 'country', value });
+  for (const [value, texts] of Object.entries(own.countries ?? {}))
+    add(texts, { is: 'filter', name: 'country', value });
   for (const [text, [name, value]] of Object.entries(products)) add([text], { is: 'filter', name, value });
   add(own.bots, { is: 'audience', audience: 'bots' });
   add(own.all, { is: 'audience', audience: 'all' });

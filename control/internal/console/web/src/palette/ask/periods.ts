@@ -42,7 +42,7 @@ export function spanOf(period: Period, n: number, today: string): Span | undefin
     case 'hour':
       return { range: 'hour', from: '', to: '' };
     case 'hours':
-      return hours[n] && { range: hours[n], from: '', to: '' };
+      return hours[n] ? { range: hours[n], from: '', to: '' } : undefined;
     case 'days':
       if (n < 1 || n > 730) return undefined;
       return named[n] ? { range: named[n], from: '', to: '' } : span(now - (n - 1) * day, now);

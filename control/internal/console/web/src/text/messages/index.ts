@@ -34,6 +34,7 @@ import { liveclicks } from './liveclicks';
 import { members } from './members';
 import { missing } from './missing';
 import { navigation } from './navigation';
+import { notices } from './notices';
 import { palette } from './palette';
 import { people } from './people';
 import { qr } from './qr';
@@ -85,6 +86,7 @@ export const messages = {
   ...workspace,
   ...members,
   ...missing,
+  ...notices,
   ...palette,
   ...people,
   ...qr,
