@@ -257,8 +257,9 @@ export function SignIn({ email: known, onDone }: SignInProps) {
       ) : (
         <p class="hint">{t('signin.noPasswords')}</p>
       )}
-      {error}
       {methods && !linking && <Others methods={methods} apart={known !== undefined} onPasskey={withPasskey} />}
+      {/* Last, so that it moves nothing: the answer to a password takes a while. */}
+      {error}
     </form>
   );
 }
