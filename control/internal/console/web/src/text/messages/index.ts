@@ -5,6 +5,7 @@ import type { Catalogue } from '../message';
 import { abuse } from './abuse';
 import { access } from './access';
 import { account } from './account';
+import { alerts } from './alerts';
 import { app } from './app';
 import { audit } from './audit';
 import { audited } from './audited';
@@ -30,6 +31,7 @@ import { link } from './link';
 import { links } from './links';
 import { live } from './live';
 import { liveclicks } from './liveclicks';
+import { mailreports } from './mailreports';
 import { members } from './members';
 import { missing } from './missing';
 import { navigation } from './navigation';
@@ -41,6 +43,7 @@ import { reportcontrols } from './reportcontrols';
 import { reportmarks } from './reportmarks';
 import { rules } from './rules';
 import { said } from './said';
+import { saidalerts } from './saidalerts';
 import { saidimports } from './saidimports';
 import { saidvalues } from './saidvalues';
 import { share } from './share';
@@ -57,6 +60,7 @@ export const messages = {
   ...access,
   ...account,
   ...factors,
+  ...alerts,
   ...app,
   ...navigation,
   ...entrance,
@@ -81,6 +85,7 @@ export const messages = {
   ...live,
   ...liveclicks,
   ...workspace,
+  ...mailreports,
   ...members,
   ...missing,
   ...palette,
@@ -98,6 +103,7 @@ export const messages = {
   ...said,
   ...saidvalues,
   ...saidimports,
+  ...saidalerts,
   ...experimentreasons,
   ...webhooks,
   ...webhookhealth,
