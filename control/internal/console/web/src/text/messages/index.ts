@@ -11,6 +11,7 @@ import { audit } from './audit';
 import { audited } from './audited';
 import { certificate } from './certificate';
 import { conditions } from './conditions';
+import { controls } from './controls';
 import { create } from './create';
 import { deliveries } from './deliveries';
 import { domains } from './domains';
@@ -62,6 +63,7 @@ export const messages = {
   ...factors,
   ...alerts,
   ...app,
+  ...controls,
   ...navigation,
   ...entrance,
   ...audit,
