@@ -10,8 +10,8 @@ import { Input } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
 import { complain, notify } from '../../ui/toast';
-import { Address, shared } from '../links/address';
-import { bare, remove, restore, setStatus } from '../links/changes';
+import { Address } from './address';
+import { bare, remove, restore, setStatus, shared } from '../links/changes';
 import { forget } from '../links/list';
 
 type Link = Schema<'URL'>;
@@ -38,7 +38,7 @@ function Duplicate({ link, onClose }: { link: Link; onClose: () => void }) {
     notify(t('create.ready', { link: bare(copy.shortUrl) }));
     forget();
     onClose();
-    go(`/links/${copy.id}`);
+    go(`/links/${copy.id}?edit=1`);
   };
   return (
     <FormDialog

@@ -33,6 +33,7 @@ import { liveclicks } from './liveclicks';
 import { members } from './members';
 import { missing } from './missing';
 import { navigation } from './navigation';
+import { overview } from './overview';
 import { palette } from './palette';
 import { people } from './people';
 import { qr } from './qr';
@@ -76,6 +77,7 @@ export const messages = {
   ...labels,
   ...views,
   ...link,
+  ...overview,
   ...links,
   ...create,
   ...live,
