@@ -170,7 +170,7 @@ function Form({ link, onSaved, onClose }: EditProps) {
 /** The sheet. What is typed and not saved stays when it is closed. */
 export function EditSheet(props: EditProps) {
   return (
-    <Sheet title={t('over.edit', { link: bare(props.link.shortUrl) })} onClose={props.onClose}>
+    <Sheet title={t('over.edit', { link: bare(props.link.shortUrl) })} onClose={props.onClose} wide>
       <Form key={props.link.id} {...props} />
     </Sheet>
   );

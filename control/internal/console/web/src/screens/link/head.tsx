@@ -3,6 +3,7 @@ import { useLayoutEffect } from 'preact/hooks';
 import type { Schema } from '../../api/client';
 import { to } from '../../route';
 import { t } from '../../text';
+import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { copy } from '../../ui/copy';
 import { Icon } from '../../ui/icon';
@@ -74,8 +75,8 @@ export function LinkHead({ link, share, onEdit, onChanged }: HeadProps) {
       </p>
       <ul class="states">
         {statementsOf(link, share).map(({ tone, text }) => (
-          <li key={text} class={tone}>
-            {text}
+          <li key={text}>
+            <Badge tone={tone}>{text}</Badge>
           </li>
         ))}
       </ul>

@@ -5,6 +5,7 @@ import { parse } from '../../rules/model';
 import { sends } from '../../rules/sentence';
 import { to } from '../../route';
 import { day, distance, listed, number, percent, t } from '../../text';
+import { Sparkline } from '../../ui/sparkline';
 import { aboutOf, personOf } from '../history/words';
 import { Code } from '../qr/code';
 import { usual } from '../qr/style';
@@ -76,30 +77,12 @@ export async function factsOf(link: Link, signal: AbortSignal): Promise<Facts> {
 const listOf = (goals: Answer<'get', '/api/urls/{id}/goals'> | undefined): readonly Schema<'Goal'>[] =>
   Array.isArray(goals) ? (goals as Schema<'Goal'>[]) : (goals?.data ?? []);
 
-const height = 32;
-
-/** The course of a figure as a line. The figure beside it says how much it is. */
-function Course({ values }: { values: readonly number[] }) {
-  const most = Math.max(...values, 1);
-  const points = values.map((n, at) => `${at * 2},${(height - 1 - (n / most) * (height - 2)).toFixed(1)}`);
-  return (
-    <svg
-      class="course"
-      viewBox={`0 0 ${Math.max(1, values.length * 2 - 2)} ${height}`}
-      preserveAspectRatio="none"
-      aria-hidden="true"
-    >
-      <polyline points={points.join(' ')} />
-    </svg>
-  );
-}
-
 function Figure({ n, text, values, at }: { n: number; text: string; values: readonly number[]; at: string }) {
   return (
     <li>
       <a href={to(at)}>
         <b>{number(n)}</b> <span>{text}</span>
-        <Course values={values} />
+        <Sparkline values={values} label={`${number(n)} ${text}`} />
       </a>
     </li>
   );

@@ -1,12 +1,13 @@
 // What the page of a link says about it, in words.
 import type { Schema } from '../../api/client';
+import type { Tone } from '../../ui/badge';
 import { day, distance, language, moment, percent, t } from '../../text';
 
 type Link = Schema<'URL'>;
 
 /** A statement about a link, and how it is meant. */
 export interface Statement {
-  tone: 'good' | 'warn' | 'bad' | 'calm';
+  tone: Tone;
   text: string;
 }
 
@@ -33,7 +34,7 @@ function statusOf(link: Link, now: number): Statement {
   if (status === 'EXPIRED' && expiresAt)
     return { tone: 'warn', text: t('over.ended', { when: distance(seconds(expiresAt, now)) }) };
   if (status === 'EXHAUSTED') return { tone: 'warn', text: t('over.used', { n: maxClicks ?? clickCount }) };
-  if (status !== 'ACTIVE') return { tone: status === 'SUSPENDED' ? 'bad' : 'calm', text: t(`status.${status}`) };
+  if (status !== 'ACTIVE') return { tone: status === 'SUSPENDED' ? 'bad' : 'neutral', text: t(`status.${status}`) };
   if (expiresAt) {
     const left = Date.parse(expiresAt) - now;
     if (left > near) return { tone: 'good', text: t('over.until', { date: day(expiresAt) }) };
@@ -51,12 +52,12 @@ export function statementsOf(link: Link, share?: number, now = Date.now()): Stat
       tone: 'bad',
       text: link.healthSince ? t('over.broken', { date: day(link.healthSince) }) : t('health.broken'),
     });
-  if (link.hasPassword) all.push({ tone: 'calm', text: t('edit.password') });
+  if (link.hasPassword) all.push({ tone: 'neutral', text: t('edit.password') });
   if (link.isSmartRouting)
     all.push({
-      tone: 'calm',
+      tone: 'neutral',
       text: share === undefined ? t('links.rules') : t('over.share', { share: percent(share) }),
     });
-  if (link.isABTesting) all.push({ tone: 'calm', text: t('links.experiment') });
+  if (link.isABTesting) all.push({ tone: 'neutral', text: t('links.experiment') });
   return all;
 }
