@@ -36,6 +36,7 @@ import { mailreports } from './mailreports';
 import { members } from './members';
 import { missing } from './missing';
 import { navigation } from './navigation';
+import { overview } from './overview';
 import { palette } from './palette';
 import { people } from './people';
 import { qr } from './qr';
@@ -82,6 +83,7 @@ export const messages = {
   ...labels,
   ...views,
   ...link,
+  ...overview,
   ...links,
   ...create,
   ...live,
