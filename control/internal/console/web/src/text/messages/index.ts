@@ -18,6 +18,7 @@ import { edges } from './edges';
 import { entrance } from './entrance';
 import { experiment } from './experiment';
 import { experimentoutcome } from './experimentoutcome';
+import { experimentplan } from './experimentplan';
 import { experimentreasons } from './experimentreasons';
 import { factors } from './factors';
 import { health } from './health';
@@ -40,6 +41,7 @@ import { report } from './report';
 import { reportcontrols } from './reportcontrols';
 import { reportmarks } from './reportmarks';
 import { rules } from './rules';
+import { rulestarts } from './rulestarts';
 import { said } from './said';
 import { saidimports } from './saidimports';
 import { saidvalues } from './saidvalues';
@@ -70,6 +72,7 @@ export const messages = {
   ...domainsettings,
   ...experiment,
   ...experimentoutcome,
+  ...experimentplan,
   ...imports,
   ...importplan,
   ...keys,
@@ -91,6 +94,7 @@ export const messages = {
   ...report,
   ...share,
   ...rules,
+  ...rulestarts,
   ...conditions,
   ...tryout,
   ...edges,
