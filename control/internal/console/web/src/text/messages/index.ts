@@ -37,6 +37,7 @@ import { mailreports } from './mailreports';
 import { members } from './members';
 import { missing } from './missing';
 import { navigation } from './navigation';
+import { notices } from './notices';
 import { overview } from './overview';
 import { palette } from './palette';
 import { people } from './people';
@@ -95,6 +96,7 @@ export const messages = {
   ...mailreports,
   ...members,
   ...missing,
+  ...notices,
   ...palette,
   ...people,
   ...qr,
