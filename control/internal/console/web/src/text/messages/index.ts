@@ -27,6 +27,7 @@ import { imports } from './imports';
 import { keys } from './keys';
 import { labels } from './labels';
 import { link } from './link';
+import { linkedits } from './linkedits';
 import { links } from './links';
 import { live } from './live';
 import { liveclicks } from './liveclicks';
@@ -76,6 +77,7 @@ export const messages = {
   ...labels,
   ...views,
   ...link,
+  ...linkedits,
   ...links,
   ...create,
   ...live,
