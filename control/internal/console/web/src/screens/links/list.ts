@@ -9,6 +9,9 @@ export type Link = Schema<'URL'> & { bundles?: readonly { name: string }[] };
 /** Rows in a page, which is also the most that the API allows. */
 export const pageSize = 100;
 
+/** The most links that can be selected at once. An edit of many links can also take all that match. */
+export const mostSelected = 1000;
+
 /** What the list shows: the filters and the order, as in the address. */
 export interface Selection {
   search: string;
@@ -109,6 +112,12 @@ export class List {
     this.range = range;
     await Promise.all(this.pages.values());
     return [...this.rows.value].filter(([index]) => index < rows).map(([, link]) => link);
+  }
+
+  /** Selects the links of the list, as many as possible. */
+  async selectAll(): Promise<void> {
+    const rows = await this.first(mostSelected);
+    this.chosen.value = new Set(rows.map((one) => one.id));
   }
 
   /** Loads the pages in view again, and the others when they come into view. The old rows stay until the new ones arrive. */

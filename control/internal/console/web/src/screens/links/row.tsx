@@ -62,9 +62,8 @@ function Facts({ link, shared }: { link: Link; shared: boolean }) {
       {labels.length > 0 && (
         <p>
           {labels.map(([icon, name]) => (
-            <span key={icon + name} class="tag" title={name}>
-              {icon !== 'tag' && <Icon name={icon as IconName} />}
-              <bdi>{name}</bdi>
+            <span key={icon + name} class="tag" dir="auto" title={name}>
+              {icon !== 'tag' && <Icon name={icon as IconName} />} {name}
             </span>
           ))}
         </p>
@@ -105,9 +104,9 @@ function Quick({ link }: { link: Link }) {
     ['analytics', to(`/links/${link.id}/analytics`), t('links.analyticsOf', { link: short })],
   ] as const;
   return (
-    <>
+    <span class="quick">
       <a
-        class="iconbutton quick"
+        class="iconbutton"
         href={link.shortUrl}
         target="_blank"
         rel="noreferrer"
@@ -118,11 +117,11 @@ function Quick({ link }: { link: Link }) {
         <Icon name="external" />
       </a>
       {ways.map(([icon, href, name]) => (
-        <a key={icon} class="iconbutton quick" href={href} tabIndex={-1} aria-label={name} title={name}>
+        <a key={icon} class="iconbutton" href={href} tabIndex={-1} aria-label={name} title={name}>
           <Icon name={icon} />
         </a>
       ))}
-    </>
+    </span>
   );
 }
 

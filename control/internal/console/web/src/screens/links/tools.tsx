@@ -1,10 +1,12 @@
 // The row between the heading and the links: search, saved views, filters and display. While links are selected, it has what can
 // be done with them.
 import { useEffect, useState } from 'preact/hooks';
+import { may } from '../../session';
 import { t } from '../../text';
 import { Icon } from '../../ui/icon';
 import { lazy } from '../../ui/lazy';
 import { SearchField } from '../../ui/search';
+import { complain } from '../../ui/toast';
 import { isFiltered, type List, type Selection } from './list';
 import { Views } from './views';
 
@@ -45,6 +47,21 @@ export function Tools({ selection, list, workspace }: ToolsProps) {
   return (
     <div class={chosen ? 'tools chosen' : 'tools'}>
       <div class="find" role="search">
+        {may('EDITOR') && (
+          <label class="pick">
+            <input
+              type="checkbox"
+              aria-label={t('links.selectAll')}
+              title={t('links.selectAll')}
+              checked={false}
+              disabled={!list.count.value}
+              onClick={(event) => {
+                event.preventDefault();
+                void list.selectAll().catch(complain);
+              }}
+            />
+          </label>
+        )}
         <SearchField label={t('links.search')} hint={t('links.searchHint')} value={selection.search} />
         <Views selection={selection} workspace={workspace} />
         {(isFiltered({ ...selection, search: '' }) || open === 'filter') && (

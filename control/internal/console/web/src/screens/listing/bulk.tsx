@@ -6,8 +6,9 @@ import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Icon } from '../../ui/icon';
 import { lazy } from '../../ui/lazy';
+import { complain } from '../../ui/toast';
 import { remove } from '../links/changes';
-import type { List, Selection } from '../links/list';
+import { mostSelected, type List, type Selection } from '../links/list';
 import { bin, turn } from './actions';
 import { Edit } from './edit';
 
@@ -18,9 +19,6 @@ interface BulkProps {
   list: List;
   selection: Selection;
 }
-
-/** The most links that can be selected at once. */
-const most = 1000;
 
 interface DialogsProps extends BulkProps {
   open: 'purge' | 'label' | 'move' | 'edit' | undefined;
@@ -71,10 +69,6 @@ export function Bulk({ list, selection }: BulkProps) {
     const rows = new Map([...list.rows.value.values()].map((one) => [one.id, one]));
     return ids.map((id) => rows.get(id) ?? { id, status: 'ACTIVE' as const });
   };
-  const all = async () => {
-    const rows = await list.first(most);
-    list.chosen.value = new Set(rows.map((one) => one.id));
-  };
   return (
     <div class="bulk" role="toolbar" aria-label={t('links.selected', { n })}>
       <span role="status">{t('links.selected', { n })}</span>
@@ -107,8 +101,8 @@ export function Bulk({ list, selection }: BulkProps) {
       >
         {t('links.delete')}
       </Button>
-      {n < Math.min(total, most) && (
-        <Button kind="quiet" onClick={() => void all()}>
+      {n < Math.min(total, mostSelected) && (
+        <Button kind="quiet" onClick={() => void list.selectAll().catch(complain)}>
           {t('links.selectAll')}
         </Button>
       )}
