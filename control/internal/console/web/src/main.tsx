@@ -3,6 +3,7 @@ import '../../../../../shared/design/tokens.css';
 import './style/base.css';
 import './style/shell.css';
 import './style/parts.css';
+import './style/controls.css';
 import './style/page.css';
 import './style/rules.css';
 import './theme';

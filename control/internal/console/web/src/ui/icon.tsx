@@ -9,14 +9,19 @@ import {
   ChartLine,
   Check,
   ChevronDown,
+  ChevronLeft,
   ChevronRight,
+  ChevronsLeft,
+  ChevronsRight,
   ChevronUp,
+  CircleAlert,
   CircleUserRound,
   Copy,
   Download,
   Ellipsis,
   ExternalLink,
   Eye,
+  File,
   FlaskConical,
   Globe,
   GripVertical,
@@ -82,6 +87,7 @@ const icons = {
   display: SlidersHorizontal,
   domain: Globe,
   down: ChevronDown,
+  earlier: ChevronsLeft,
   download: Download,
   drag: GripVertical,
   edges: Server,
@@ -89,6 +95,7 @@ const icons = {
   experiment: FlaskConical,
   external: ExternalLink,
   eye: Eye,
+  file: File,
   filter: ListFilter,
   globe: Globe,
   history: History,
@@ -96,6 +103,7 @@ const icons = {
   import: Upload,
   info: Info,
   key: KeyRound,
+  later: ChevronsRight,
   link: Link2,
   live: Radio,
   lock: LockKeyhole,
@@ -110,6 +118,8 @@ const icons = {
   phone: Smartphone,
   play: Play,
   plus: Plus,
+  previous: ChevronLeft,
+  problem: CircleAlert,
   provider: IdCard,
   qr: QrCode,
   refresh: RefreshCw,
@@ -136,7 +146,7 @@ const icons = {
 export type IconName = keyof typeof icons;
 
 /** Icons that point to a side and are mirrored in scripts from right to left. */
-const turning = new Set<IconName>(['back', 'next', 'signOut']);
+const turning = new Set<IconName>(['back', 'earlier', 'later', 'next', 'previous', 'signOut']);
 
 /** An icon. With `label` it is read out; without, it decorates a text and is hidden from screen readers. */
 export function Icon({ name, label }: { name: IconName; label?: string }) {

@@ -1,102 +1,87 @@
-// A menu of actions beside the button that opens it.
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+// A button with a menu of actions.
+import { useRef, useState } from 'preact/hooks';
 import { Icon, type IconName } from './icon';
+import { lazy } from './lazy';
+import type { MenuListProps } from './menulist';
 
-export interface MenuItem {
-  icon: IconName;
+const load = () => import('./menulist');
+const List = lazy<MenuListProps>(async () => (await load()).MenuList, null);
+const prepare = () => void load().catch(() => undefined); // the list itself says what is wrong
+
+/** An action or a link of a menu. */
+export interface Item {
   text: string;
-  /** Where the item leads, if it is a link; another site opens in a new tab. */
+  icon?: IconName;
+  onPick?: () => void;
+  /** Makes the item a link, which can be opened in a new tab. */
   href?: string;
-  run?: () => void;
+  /** Whether the link leaves the console and opens in a tab of its own. */
+  away?: boolean;
   danger?: boolean;
+  /** Why the action is not possible now. The item stays, so that people learn that it exists. */
+  disabled?: string | false;
+  /** The key that does the same. */
+  keys?: string;
 }
+
+/** The items of a menu; 'line' separates groups. Others are left out, so that conditions can stand in the list. */
+export type Items = readonly (Item | 'line' | false | undefined)[];
+
+/** The items without those that a condition leaves out. */
+export const shownItems = (items: Items): (Item | 'line')[] =>
+  items.filter((one) => one !== false && one !== undefined);
 
 interface MenuProps {
+  /** Names the button and the menu, such as "Actions for Summer sale". */
   label: string;
-  items: readonly MenuItem[];
-  /** The button that has opened the menu. It gets the focus back. */
-  button: HTMLElement;
-  onClose: () => void;
+  items: Items;
+  /** The text of the button. Without it, the button is an icon with `label` as its name. */
+  text?: string;
+  icon?: IconName;
 }
 
-/** Below the button, or above it if there is no space, and always in the window. */
-function placeOf(button: HTMLElement, menu: HTMLElement) {
-  const at = button.getBoundingClientRect();
-  const { width, height } = menu.getBoundingClientRect();
-  const rtl = getComputedStyle(button).direction === 'rtl';
-  const left = rtl ? at.left : at.right - width;
-  return {
-    left: Math.max(8, Math.min(left, document.documentElement.clientWidth - width - 8)),
-    top: at.bottom + height + 8 > innerHeight ? Math.max(8, at.top - height) : at.bottom,
-  };
-}
-
-export function Menu({ label, items, button, onClose }: MenuProps) {
-  const ref = useRef<HTMLUListElement>(null);
-  const [at, setAt] = useState<{ left: number; top: number }>();
-  const latest = useRef(onClose);
-  latest.current = onClose;
-  const close = () => {
-    if (ref.current?.contains(document.activeElement) && button.isConnected) button.focus({ preventScroll: true });
-    onClose();
-  };
-  const choices = () => [...(ref.current?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? [])];
-  useLayoutEffect(() => {
-    if (ref.current) setAt(placeOf(button, ref.current));
-    choices()[0]?.focus({ preventScroll: true });
-  }, [button]);
-  useEffect(() => {
-    const leave = (event: Event) => {
-      if (event.type === 'scroll' || !ref.current?.contains(event.target as Node)) latest.current();
-    };
-    for (const kind of ['pointerdown', 'scroll', 'resize']) addEventListener(kind, leave);
-    return () => {
-      for (const kind of ['pointerdown', 'scroll', 'resize']) removeEventListener(kind, leave);
-    };
-  }, []);
-  const press = (event: KeyboardEvent) => {
-    const all = choices();
-    const here = all.indexOf(document.activeElement as HTMLElement);
-    const next = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: -1 }[event.key];
-    if (next !== undefined) all.at(next % all.length)?.focus();
-    else if (event.key === 'Escape' || event.key === 'Tab') close();
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
+/** A button that opens a menu. Nothing is drawn if there are no items. */
+export function Menu({ label, items, text, icon = text ? undefined : 'more' }: MenuProps) {
+  const button = useRef<HTMLButtonElement>(null);
+  const [open, setOpen] = useState<'first' | 'last'>();
+  if (shownItems(items).length === 0) return null;
   return (
-    <ul ref={ref} class="menu" role="menu" aria-label={label} style={{ ...at }} onKeyDown={press}>
-      {items.map(({ icon, text, href, run, danger }) => (
-        <li key={text} role="none">
-          {href ? (
-            <a
-              role="menuitem"
-              tabIndex={-1}
-              href={href}
-              {...(!href.startsWith(location.origin) &&
-                !href.startsWith('/') && { target: '_blank', rel: 'noreferrer' })}
-              onClick={onClose}
-            >
-              <Icon name={icon} />
-              {text}
-            </a>
-          ) : (
-            <button
-              type="button"
-              role="menuitem"
-              tabIndex={-1}
-              class={danger ? 'bad' : undefined}
-              onClick={() => {
-                close();
-                run?.();
-              }}
-            >
-              <Icon name={icon} />
-              {text}
-            </button>
-          )}
-        </li>
-      ))}
-    </ul>
+    <span class="menuplace">
+      <button
+        ref={button}
+        type="button"
+        class={text ? 'button plain' : 'iconbutton'}
+        aria-haspopup="menu"
+        aria-expanded={open !== undefined}
+        aria-label={text ? undefined : label}
+        title={text ? undefined : label}
+        onPointerEnter={prepare}
+        onFocus={prepare}
+        onClick={() => setOpen(open ? undefined : 'first')}
+        onKeyDown={(event) => {
+          if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+          event.preventDefault();
+          event.stopPropagation();
+          setOpen(event.key === 'ArrowUp' ? 'last' : 'first');
+        }}
+      >
+        {icon && <Icon name={icon} />}
+        {text}
+        {text && <Icon name="down" />}
+      </button>
+      {open && (
+        <List
+          anchor={button}
+          label={label}
+          items={items}
+          last={open === 'last'}
+          onClose={(back) => {
+            // Before the menu goes, so that nothing else takes the focus.
+            if (back) button.current?.focus();
+            setOpen(undefined);
+          }}
+        />
+      )}
+    </span>
   );
 }

@@ -6,7 +6,6 @@ import { may, workspace } from '../../session';
 import { useKeys } from '../../shortcuts';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
-import { copy } from '../../ui/copy';
 import { Icon } from '../../ui/icon';
 import { lazy } from '../../ui/lazy';
 import { Heading } from '../../ui/page';
@@ -14,14 +13,13 @@ import { Problem } from '../../ui/problem';
 import { save } from '../../ui/save';
 import { complain } from '../../ui/toast';
 import { Virtual } from '../../ui/virtual';
-import { bare } from './changes';
 import { Create } from './create';
 import { display, rowHeight } from './display';
 import { forget, isFiltered, listOf, noFilters, selectionOf, type Link, type List } from './list';
-import { Row } from './row';
+import { copyOf, Row, type Deed } from './row';
 import { Tools } from './tools';
 
-const RowMenu = lazy(async () => (await import('../listing')).RowMenu, null);
+const Asking = lazy(async () => (await import('../listing')).Asking, null);
 
 const steps = [
   ['/domains', 'domain', 'first.domain', 'first.domainHint'],
@@ -149,9 +147,8 @@ function useListKeys(list: List, pick: (index: number, shift: boolean) => void):
     }
     const link = list.rows.value.get(focused);
     if (!link) return false;
-    const short = bare(link.shortUrl);
     if (key.toLowerCase() === 'x' && may('EDITOR')) pick(focused, key === 'X');
-    else if (key === 'c') void copy(link.shortUrl, t('links.copied', { link: short }));
+    else if (key === 'c') copyOf(link);
     else if (key === 'e') go(`/links/${link.id}`);
     else if (key === 'o') open(link.shortUrl, '_blank', 'noreferrer');
     else return false;
@@ -176,11 +173,19 @@ interface RowsProps {
 
 function Rows({ list, count, shared }: RowsProps) {
   const pick = usePicking(list);
-  const [menu, setMenu] = useState<{ link: Link; button: HTMLElement }>();
+  const [asking, setAsking] = useState<{ link: Link; about: 'duplicate' | 'purge' }>();
   const load = useCallback((from: number, to: number) => list.load(from, to), [list]);
   const selectable = may('EDITOR');
   useListKeys(list, pick);
   useReturn(list);
+  const act = async (link: Link, deed: Deed) => {
+    if (deed === 'duplicate' || deed === 'purge') {
+      setAsking({ link, about: deed });
+      return;
+    }
+    const { bin, turn } = await import('../listing');
+    await (deed === 'bin' ? bin(list, [link.id]) : turn(list, [link], link.status === 'INACTIVE'));
+  };
   const stay = ({ target }: Event) => {
     const at = rowAt(target as Element);
     if (at >= 0) list.at = at;
@@ -205,13 +210,13 @@ function Rows({ list, count, shared }: RowsProps) {
               shared={shared}
               trend={list.trends.value.get(link.id)}
               onPick={pick}
-              onMenu={(link, button) => setMenu({ link, button })}
+              onDo={(link, deed) => void act(link, deed).catch(complain)}
               selectable={selectable}
             />
           );
         }}
       />
-      {menu && <RowMenu key={menu.link.id} {...menu} list={list} onClose={() => setMenu(undefined)} />}
+      {asking && <Asking {...asking} list={list} onClose={() => setAsking(undefined)} />}
     </div>
   );
 }

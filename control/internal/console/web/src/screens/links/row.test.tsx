@@ -14,7 +14,7 @@ test('the figures of a row have a unit and a period (finding of the console)', (
       shared={false}
       trend={[1, 2]}
       onPick={vi.fn()}
-      onMenu={vi.fn()}
+      onDo={vi.fn()}
       selectable={false}
     />,
     document.body,

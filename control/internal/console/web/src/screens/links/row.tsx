@@ -1,11 +1,13 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { to } from '../../route';
+import { may, workspace } from '../../session';
 import { compact, day, distance, number, t } from '../../text';
-import { IconButton } from '../../ui/button';
 import { copy } from '../../ui/copy';
 import { HealthBadge } from '../../ui/health';
 import { Icon, type IconName } from '../../ui/icon';
+import { Menu, type Items } from '../../ui/menu';
 import { SiteIcon } from '../../ui/siteicon';
+import { Sparkline } from '../../ui/sparkline';
 import { bare, creatorOf, nameOf } from './changes';
 import { display, shows } from './display';
 import type { Link, List } from './list';
@@ -29,25 +31,11 @@ function when(at: string): string {
 }
 
 /** When a link starts or ends, or how much of its limit is used, if that is still to come. */
-function Schedule({ link }: { link: Link }) {
-  const { status, startsAt, expiresAt, maxClicks, clickCount } = link;
-  const texts = [
-    status === 'SCHEDULED' && startsAt && t('links.starts', { when: when(startsAt) }),
-    status === 'ACTIVE' && expiresAt && t('links.ends', { when: when(expiresAt) }),
-    status === 'ACTIVE' && maxClicks && t('links.limit', { n: clickCount, most: number(maxClicks) }),
-  ];
-  return (
-    <>
-      {texts.map(
-        (text) =>
-          text && (
-            <span key={text} class="when">
-              {text}
-            </span>
-          ),
-      )}
-    </>
-  );
+function stateOf({ status, startsAt, expiresAt, maxClicks, clickCount }: Link): string {
+  if (status === 'SCHEDULED' && startsAt) return t('links.starts', { when: when(startsAt) });
+  if (status !== 'ACTIVE') return '';
+  if (expiresAt) return t('links.ends', { when: when(expiresAt) });
+  return maxClicks ? t('links.limit', { n: clickCount, most: number(maxClicks) }) : '';
 }
 
 function Facts({ link, shared }: { link: Link; shared: boolean }) {
@@ -77,23 +65,53 @@ function Facts({ link, shared }: { link: Link; shared: boolean }) {
   );
 }
 
-const height = 20;
-
 /** The clicks of 30 days as a small line, with their sum. */
-function Sparkline({ days }: { days: readonly number[] | undefined }) {
+function Month({ days }: { days: readonly number[] | undefined }) {
   if (!days) return <span class="month" />;
-  const most = Math.max(...days, 1);
-  const points = days.map((n, day) => `${day * 2 + 1},${(height - 1 - (n / most) * (height - 2)).toFixed(1)}`);
   const text = t('links.trend', { n: days.reduce((sum, n) => sum + n, 0) });
   return (
     <span class="month">
-      <svg class="trend" viewBox={`0 0 ${days.length * 2} ${height}`} role="img" preserveAspectRatio="none">
-        <title>{text}</title>
-        <polyline points={points.join(' ')} />
-      </svg>
+      <Sparkline values={days} label={text} />
       {!display.value.compact && <small aria-hidden="true">{text}</small>}
     </span>
   );
+}
+
+/** What can be done with a link besides going to its screens. */
+export type Deed = 'turn' | 'duplicate' | 'bin' | 'purge';
+
+/** All that can be done with a link. */
+function itemsOf(link: Link, onDo: (link: Link, deed: Deed) => void): Items {
+  const at = (screen: string) => to(`/links/${link.id}${screen}`);
+  const [off, own] = [link.status === 'INACTIVE', may('EDITOR')];
+  const live = own && link.status !== 'SUSPENDED';
+  const kept = (workspace.value?.trashDays ?? 1) > 0;
+  return [
+    { icon: 'copy', text: t('links.copy'), keys: 'c', onPick: () => copyOf(link) },
+    { icon: 'external', text: t('links.open'), keys: 'o', href: link.shortUrl, away: true },
+    { icon: 'edit', text: own ? t('action.edit') : t('links.show'), keys: 'e', href: at('') },
+    { icon: 'analytics', text: t('nav.analytics'), href: at('/analytics') },
+    { icon: 'qr', text: t('qr.title'), href: at('/qr') },
+    { icon: 'rules', text: t('rules.short'), href: at('/rules') },
+    own && 'line',
+    live && { icon: 'plus', text: t('copy.action'), onPick: () => onDo(link, 'duplicate') },
+    live && {
+      icon: off ? 'play' : 'pause',
+      text: off ? t('links.enable') : t('links.disable'),
+      onPick: () => onDo(link, 'turn'),
+    },
+    own && {
+      icon: 'trash',
+      text: kept ? t('links.toTrash') : t('trash.purge'),
+      danger: true,
+      onPick: () => onDo(link, kept ? 'bin' : 'purge'),
+    },
+  ];
+}
+
+/** Copies the short address. */
+export function copyOf({ shortUrl }: Link): void {
+  void copy(shortUrl, t('links.copied', { link: bare(shortUrl) }));
 }
 
 /** What is done with a link most, for the mouse. The menu has the same for the keyboard and for touch. */
@@ -135,14 +153,15 @@ export interface RowProps {
   trend: readonly number[] | undefined;
   /** Called when the user selects the link or ends that, with the Shift key or without. */
   onPick: (index: number, shift: boolean) => void;
-  onMenu: (link: Link, button: HTMLElement) => void;
+  onDo: (link: Link, deed: Deed) => void;
   /** Whether the user may change links. Otherwise, rows cannot be selected. */
   selectable: boolean;
 }
 
 /** A link in the list. */
-export function Row({ link, index, list, shared, trend, onPick, onMenu, selectable }: RowProps) {
+export function Row({ link, index, list, shared, trend, onPick, onDo, selectable }: RowProps) {
   const short = bare(link.shortUrl);
+  const state = stateOf(link);
   const name = useRef<HTMLAnchorElement>(null);
   const chosen = list.chosen.value.has(link.id);
   // The row to which a key or Back leads may have been out of view.
@@ -171,14 +190,13 @@ export function Row({ link, index, list, shared, trend, onPick, onMenu, selectab
             class="mono short"
             aria-label={t('links.copyOf', { link: short })}
             title={t('links.copyOf', { link: short })}
-            onClick={() => void copy(link.shortUrl, t('links.copied', { link: short }))}
+            onClick={() => copyOf(link)}
           >
             {short}
           </button>
           {link.status !== 'ACTIVE' && <span class={`badge ${link.status}`}>{t(`status.${link.status}`)}</span>}
           <HealthBadge link={link} />
           <Marks link={link} />
-          <Schedule link={link} />
         </p>
         <p class="name">
           <a ref={name} href={to(`/links/${link.id}`)} dir="auto">
@@ -189,10 +207,11 @@ export function Row({ link, index, list, shared, trend, onPick, onMenu, selectab
               {bare(link.originalUrl)}
             </span>
           )}
+          {state && <span class="when">{state}</span>}
         </p>
       </div>
       <Facts link={link} shared={shared} />
-      {shows('trend') && <Sparkline days={trend} />}
+      {shows('trend') && <Month days={trend} />}
       {shows('clicks') && (
         <p class="clicks" title={t('links.clicks', { n: link.clickCount })}>
           <b>{link.clickCount < 100_000 ? number(link.clickCount) : compact(link.clickCount)}</b>{' '}
@@ -201,12 +220,7 @@ export function Row({ link, index, list, shared, trend, onPick, onMenu, selectab
       )}
       <span class="do">
         <Quick link={link} />
-        <IconButton
-          icon="more"
-          label={t('links.actionsOf', { link: short })}
-          aria-haspopup="menu"
-          onClick={(event) => onMenu(link, event.currentTarget)}
-        />
+        <Menu label={t('links.actionsOf', { link: short })} items={itemsOf(link, onDo)} />
       </span>
     </li>
   );

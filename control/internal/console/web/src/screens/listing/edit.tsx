@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
+import { DateTime } from '../../ui/datetime';
 import { Dialog } from '../../ui/dialog';
 import { Input, Select } from '../../ui/field';
 import { useSaving } from '../../ui/form';
@@ -86,10 +87,9 @@ function Fields({ draft, set, problem }: FieldsProps) {
           onValue={(expiry) => set({ expiry })}
         />
         {draft.expiry === 'at' && (
-          <Input
+          <DateTime
             label={t('links.edit.expiryAt')}
             name="expiresAt"
-            type="datetime-local"
             value={draft.expiresAt}
             problem={problem('change.expiresAt')}
             onValue={(expiresAt) => set({ expiresAt })}

@@ -10,6 +10,7 @@ import { audit } from './audit';
 import { audited } from './audited';
 import { certificate } from './certificate';
 import { conditions } from './conditions';
+import { controls } from './controls';
 import { create } from './create';
 import { deliveries } from './deliveries';
 import { domains } from './domains';
@@ -59,6 +60,7 @@ export const messages = {
   ...account,
   ...factors,
   ...app,
+  ...controls,
   ...navigation,
   ...entrance,
   ...audit,
