@@ -30,6 +30,7 @@ import { imports } from './imports';
 import { keys } from './keys';
 import { labels } from './labels';
 import { link } from './link';
+import { linkedits } from './linkedits';
 import { links } from './links';
 import { live } from './live';
 import { liveclicks } from './liveclicks';
@@ -88,6 +89,7 @@ export const messages = {
   ...views,
   ...link,
   ...overview,
+  ...linkedits,
   ...links,
   ...create,
   ...live,
