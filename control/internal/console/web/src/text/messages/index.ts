@@ -5,6 +5,7 @@ import type { Catalogue } from '../message';
 import { abuse } from './abuse';
 import { access } from './access';
 import { account } from './account';
+import { alerts } from './alerts';
 import { app } from './app';
 import { audit } from './audit';
 import { audited } from './audited';
@@ -32,9 +33,11 @@ import { link } from './link';
 import { links } from './links';
 import { live } from './live';
 import { liveclicks } from './liveclicks';
+import { mailreports } from './mailreports';
 import { members } from './members';
 import { missing } from './missing';
 import { navigation } from './navigation';
+import { overview } from './overview';
 import { palette } from './palette';
 import { people } from './people';
 import { qr } from './qr';
@@ -45,6 +48,7 @@ import { rulecopies } from './rulecopies';
 import { rules } from './rules';
 import { rulestarts } from './rulestarts';
 import { said } from './said';
+import { saidalerts } from './saidalerts';
 import { saidimports } from './saidimports';
 import { saidvalues } from './saidvalues';
 import { share } from './share';
@@ -61,6 +65,7 @@ export const messages = {
   ...access,
   ...account,
   ...factors,
+  ...alerts,
   ...app,
   ...controls,
   ...navigation,
@@ -82,11 +87,13 @@ export const messages = {
   ...labels,
   ...views,
   ...link,
+  ...overview,
   ...links,
   ...create,
   ...live,
   ...liveclicks,
   ...workspace,
+  ...mailreports,
   ...members,
   ...missing,
   ...palette,
@@ -106,6 +113,7 @@ export const messages = {
   ...said,
   ...saidvalues,
   ...saidimports,
+  ...saidalerts,
   ...experimentreasons,
   ...webhooks,
   ...webhookhealth,
