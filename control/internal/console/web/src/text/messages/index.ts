@@ -46,6 +46,7 @@ import { qr } from './qr';
 import { report } from './report';
 import { reportcontrols } from './reportcontrols';
 import { reportmarks } from './reportmarks';
+import { rulecopies } from './rulecopies';
 import { rules } from './rules';
 import { rulestarts } from './rulestarts';
 import { said } from './said';
@@ -106,6 +107,7 @@ export const messages = {
   ...reportmarks,
   ...report,
   ...share,
+  ...rulecopies,
   ...rules,
   ...rulestarts,
   ...conditions,
