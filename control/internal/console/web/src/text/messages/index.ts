@@ -38,6 +38,7 @@ import { people } from './people';
 import { qr } from './qr';
 import { report } from './report';
 import { reportcontrols } from './reportcontrols';
+import { reportfigures } from './reportfigures';
 import { reportmarks } from './reportmarks';
 import { rules } from './rules';
 import { said } from './said';
@@ -87,6 +88,7 @@ export const messages = {
   ...people,
   ...qr,
   ...reportcontrols,
+  ...reportfigures,
   ...reportmarks,
   ...report,
   ...share,
