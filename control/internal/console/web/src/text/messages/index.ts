@@ -45,6 +45,7 @@ import { people } from './people';
 import { qr } from './qr';
 import { report } from './report';
 import { reportcontrols } from './reportcontrols';
+import { reportfigures } from './reportfigures';
 import { reportmarks } from './reportmarks';
 import { rulecopies } from './rulecopies';
 import { rules } from './rules';
@@ -104,6 +105,7 @@ export const messages = {
   ...people,
   ...qr,
   ...reportcontrols,
+  ...reportfigures,
   ...reportmarks,
   ...report,
   ...share,
