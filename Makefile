@@ -1,7 +1,13 @@
 # `make help` lists all targets.
 
 GO      ?= go
+# What the programs and images report about themselves. COMMIT_DATE is the time of the commit, so that two builds of it are equal.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null)
+COMMIT_DATE ?= $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
+build build-cli build-standalone run up up-fleet: export VERSION := $(VERSION)
+build build-cli build-standalone run up up-fleet: export COMMIT := $(COMMIT)
+build build-cli build-standalone run up up-fleet: export COMMIT_DATE := $(COMMIT_DATE)
 MODULES  = shared edge client client/cmd/shortline control control/cmd/standalone deploy/grafana/generate test/acme test/chd test/clients test/kafka test/observe test/browser test/harness test/run test/deploy
 CACHE   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shortline
 DATA_DIR ?= $(CURDIR)/data
@@ -29,17 +35,17 @@ dev: ## serve the console's sources with hot reload, for a standalone that runs 
 	@deploy/dev/web dev
 
 build: compiler web ## build bin/edge, bin/control, bin/standalone and bin/shortline, each with its licences
-	VERSION=$(VERSION) deploy/dev/program edge bin/edge
-	VERSION=$(VERSION) deploy/dev/program control bin/control
-	VERSION=$(VERSION) deploy/dev/program shortline bin/shortline
+	deploy/dev/program edge bin/edge
+	deploy/dev/program control bin/control
+	deploy/dev/program shortline bin/shortline
 	$(MAKE) build-standalone
 	cd .ci/tools && GOWORK=off $(GO) run ./licences -texts $(CURDIR)/bin
 
 build-cli: ## build bin/shortline, the command line program, which needs only Go
-	VERSION=$(VERSION) deploy/dev/program shortline bin/shortline
+	deploy/dev/program shortline bin/shortline
 
 build-standalone: compiler web
-	VERSION=$(VERSION) deploy/dev/program standalone bin/standalone
+	deploy/dev/program standalone bin/standalone
 
 test: ## run the tests that every commit must pass, with the real servers that they need
 	@$(GO) run ./test/run test
@@ -162,11 +168,11 @@ geo: ## download the free geo database (CC BY 4.0, DB-IP) into DATA_DIR
 
 up: ## run standalone in a container (docker compose)
 	@mkdir -p "$${GEO_DIR:-./data/geo}" # otherwise Docker creates it as root
-	VERSION=$(VERSION) docker compose up --detach --build --wait standalone
+	docker compose up --detach --build --wait standalone
 
 up-fleet: ## run a fleet in containers
 	deploy/make-secrets
-	VERSION=$(VERSION) docker compose up --detach --build --wait
+	docker compose up --detach --build --wait
 
 down: ## stop the containers and keep the data
 	docker compose --profile '*' down

@@ -36,7 +36,8 @@ func TestRelease_flags_are_those_of_all_programs(t *testing.T) {
 	for _, b := range release.Builds {
 		called := func(arch string) string {
 			cmd := exec.Command(script, b.ID, "/nowhere")
-			cmd.Env = append(os.Environ(), "GO="+stub, "VERSION=v1.2.3", "GOARCH="+arch)
+			cmd.Env = append(os.Environ(), "GO="+stub, "VERSION=v1.2.3", "COMMIT=abc", "COMMIT_DATE=2026-11-29T18:00:00Z",
+				"GOARCH="+arch)
 			text, err := cmd.CombinedOutput()
 			testkit.Must(t, err)
 			return string(text)
@@ -48,7 +49,8 @@ func TestRelease_flags_are_those_of_all_programs(t *testing.T) {
 		call := func(ldflags []string) string {
 			all := append([]string{filepath.Join(root, b.Dir), b.Env[0], "build"}, flags...)
 			all = append(all, "-ldflags", strings.Join(ldflags, " "), "-o", "/nowhere", ".", "")
-			return strings.NewReplacer("{{ .Version }}", "1.2.3", "{{ .Env.ROOT }}", root).Replace(strings.Join(all, "\n"))
+			return strings.NewReplacer("{{ .Version }}", "1.2.3", "{{ .FullCommit }}", "abc", "{{ .CommitDate }}", "2026-11-29T18:00:00Z",
+				"{{ .Env.ROOT }}", root).Replace(strings.Join(all, "\n"))
 		}
 		want := map[string]string{"amd64": call(b.Ldflags), "arm64": call(b.Ldflags)}
 		if len(b.Overrides) > 0 && b.Overrides[0].Ldflags != nil {
