@@ -3610,6 +3610,17 @@ export interface RegionReach {
   waitsAt: 'edge' | 'kafka' | null;
 }
 
+export interface Release {
+  /** Complete hash; null if the build was not told. */
+  commit: string | null;
+  /** Of the commit; null if the build was not told. */
+  date: string | null;
+  /** Version of Go that built the program. */
+  go: string;
+  /** The release, such as v1.2.3; dev if the build was not told. */
+  version: string;
+}
+
 export interface RenamePasskeyRequest {
   /** At most 100 characters. Null or empty means Passkey. */
   name: string | null;
