@@ -64,6 +64,7 @@ check-go: export GOFLAGS = -trimpath -buildvcs=false
 check-go:
 	@out=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$out" || { echo "gofmt wants to change:"; echo "$$out"; exit 1; }
 	@.ci/commits
+	@.ci/changelog
 	@.ci/sources
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck github.com/mgechev/revive
 	@cd .ci/tools && GOWORK=off $(GO) run ./width && GOWORK=off $(GO) run ./sharednames
@@ -77,6 +78,7 @@ check-go:
 	@cd shared && $(GO) test -run 'TestImports|TestNames' .
 	@cd control && $(GO) test -run 'TestImports|TestNames' .
 	@cd edge && $(GO) test -run 'TestImports|TestNames' .
+	@cd test/run && $(GO) test -run TestPromises .
 	@cd test/observe && $(GO) test -run 'TestLogs|TestMetrics_are_documented|TestMetrics_in_queries' .
 	@$(MAKE) --no-print-directory api-diff
 	@$(MAKE) --no-print-directory prose
@@ -91,6 +93,10 @@ api-diff: api-document ## compare the OpenAPI document with the last released on
 
 api-released: api-document ## keep the OpenAPI document as the last released one; only for a release
 	@cd .ci/tools && GOWORK=off $(GO) run ./apidiff -keep ../openapi-released.json $(CACHE)/openapi.json
+
+released-names: ## keep names, migrations and fixed parts of the chart as released; only for a release
+	@cd test/run && $(GO) test -count=1 -run TestPromises_released_names_stay . -args -released
+	@cd test/deploy && GOWORK=off $(GO) test -count=1 -run TestChart_upgrade_keeps_what_cannot_change . -args -released
 
 api-document:
 	@mkdir -p $(CACHE) && cd control && $(GO) run ./internal/api/openapi >$(CACHE)/openapi.json
@@ -182,4 +188,4 @@ compiler:
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run web dev build build-cli build-standalone test quick proof check api-diff api-released api-document prose bench release-check guard fuzz e2e e2e-cluster sim combinations screens load docs geo up up-fleet down compiler
+.PHONY: help run web dev build build-cli build-standalone test quick proof check api-diff api-released released-names api-document prose bench release-check guard fuzz e2e e2e-cluster sim combinations screens load docs geo up up-fleet down compiler

@@ -73,6 +73,7 @@ export default defineConfig({
           page("Single sign-on", "/operators/sso"),
           page("Troubleshooting", "/operators/troubleshooting"),
           page("Alerts", "/operators/alerts/"),
+          page("Promises", "/operators/promises"),
           page("Security model", "/operators/security"),
           page("Settings", "/operators/settings"),
           page("Metrics", "/operators/metrics"),

@@ -26,8 +26,7 @@ import (
 	"github.com/shortline/shortline/shared/metric"
 )
 
-// What the build says about itself, set by deploy/dev/program with -ldflags "-X …/shared/ops.Version=v1.2.3". A build that was not
-// told keeps these values.
+// These variables describe the build. deploy/dev/program sets them with -ldflags "-X …/shared/ops.Version=v1.2.3".
 var (
 	Version = "dev"
 	Commit  = "" // the complete hash

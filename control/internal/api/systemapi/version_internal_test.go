@@ -8,7 +8,7 @@ import (
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
-// What the build was not told is null. A date that is none is null, too, because the build script takes any text.
+// A fact that the build was not told is null. So is a date that cannot be read, because the build script takes any text.
 func TestVersion_of_a_build(t *testing.T) {
 	t.Parallel()
 	for want, about := range map[string]ops.About{
