@@ -159,7 +159,7 @@ screens: ## take pictures of the console's screens in bin/screens: light and dar
 	@cd test/browser && $(GO) test -count=1 -timeout 60m -screens .
 	@echo "Open bin/screens/index.html"
 
-load: ## run k6 against BASE_URL with API_KEY (deploy/k6): K6=smoke, load, stress, spike or soak
+load: ## run k6 against BASE_URL with API_KEY (deploy/k6): K6=smoke, load, users, stress, spike or soak
 	@test/observe/parts
 	$(CACHE)/bin/k6 run $(K6FLAGS) deploy/k6/$(or $(K6),load).js
 

@@ -68,6 +68,7 @@ export default defineConfig({
         items: [
           page("Operating Shortline", "/operators/operations"),
           page("Kubernetes", "/operators/kubernetes"),
+          page("Sizing", "/operators/sizing"),
           page("Several regions", "/operators/regions"),
           page("Reverse proxies", "/operators/reverse-proxy"),
           page("Single sign-on", "/operators/sso"),
