@@ -751,6 +751,10 @@ export interface ListWebhookLogsQuery extends Paging {
   status?: 'success' | 'failed' | undefined;
   /** Only deliveries of this event. */
   event?: WebhookEventName | undefined;
+  /** Only attempts of this delivery. */
+  deliveryId?: string | undefined;
+  /** Whether to count the attempts of each of the last 14 days, too. */
+  daily?: boolean | undefined;
 }
 
 export interface ListWorkspacesQuery extends Paging {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 // A screen's style sheet stays on the page when another screen is opened. So a class must not mean different things on two screens.
-const shared = import.meta.glob('./*.css', { query: '?raw', import: 'default', eager: true });
+const shared = import.meta.glob(['./*.css', '../ui/*.css'], { query: '?raw', import: 'default', eager: true });
 const screens = import.meta.glob('../screens/**/*.css', { query: '?raw', import: 'default', eager: true });
 
 function selectors(source: string): string[] {

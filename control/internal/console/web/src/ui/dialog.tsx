@@ -7,11 +7,13 @@ interface DialogProps {
   title: string;
   /** Called when the user wants to leave. The caller removes the dialog. Without it, the dialog cannot be left. */
   onClose?: () => void;
+  /** More classes, as for a sheet at the side. */
+  kind?: string;
   children: ComponentChildren;
 }
 
 /** A modal dialog. The browser keeps the focus inside and returns it afterwards. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, kind = '', children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const there = useRef(true);
   const id = useId();
@@ -30,7 +32,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   return (
     <dialog
       ref={ref}
-      class="dialog"
+      class={`dialog ${kind}`}
       aria-labelledby={id}
       onKeyDown={(event) => {
         // After some Escape keys in a row without another action, a browser closes the dialog below together with this one, and

@@ -2,6 +2,7 @@
 import { h } from 'preact';
 import {
   ArrowLeft,
+  Bell,
   Bookmark,
   Bot,
   Building2,
@@ -9,13 +10,19 @@ import {
   ChartLine,
   Check,
   ChevronDown,
+  ChevronLeft,
   ChevronRight,
+  ChevronsLeft,
+  ChevronsRight,
   ChevronUp,
+  CircleAlert,
   CircleUserRound,
   Copy,
   Download,
+  Ellipsis,
   ExternalLink,
   Eye,
+  File,
   FlaskConical,
   Globe,
   GripVertical,
@@ -70,6 +77,7 @@ const icons = {
   analytics: ChartLine,
   audit: ScrollText,
   back: ArrowLeft,
+  bell: Bell,
   bot: Bot,
   bundle: Package,
   calendar: CalendarDays,
@@ -79,6 +87,7 @@ const icons = {
   copy: Copy,
   domain: Globe,
   down: ChevronDown,
+  earlier: ChevronsLeft,
   download: Download,
   drag: GripVertical,
   edges: Server,
@@ -86,6 +95,7 @@ const icons = {
   experiment: FlaskConical,
   external: ExternalLink,
   eye: Eye,
+  file: File,
   filter: ListFilter,
   globe: Globe,
   history: History,
@@ -93,6 +103,7 @@ const icons = {
   import: Upload,
   info: Info,
   key: KeyRound,
+  later: ChevronsRight,
   link: Link2,
   live: Radio,
   lock: LockKeyhole,
@@ -101,11 +112,14 @@ const icons = {
   members: UsersRound,
   menu: Menu,
   missing: Unlink,
+  more: Ellipsis,
   next: ChevronRight,
   pause: Pause,
   phone: Smartphone,
   play: Play,
   plus: Plus,
+  previous: ChevronLeft,
+  problem: CircleAlert,
   provider: IdCard,
   qr: QrCode,
   refresh: RefreshCw,
@@ -132,7 +146,7 @@ const icons = {
 export type IconName = keyof typeof icons;
 
 /** Icons that point to a side and are mirrored in scripts from right to left. */
-const turning = new Set<IconName>(['back', 'next', 'signOut']);
+const turning = new Set<IconName>(['back', 'earlier', 'later', 'next', 'previous', 'signOut']);
 
 /** An icon. With `label` it is read out; without, it decorates a text and is hidden from screen readers. */
 export function Icon({ name, label }: { name: IconName; label?: string }) {
