@@ -13,7 +13,7 @@ type Screen = ComponentType<ScreenProps>;
 /** The screens by the pattern of their path. */
 export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/(?:links)?$/, Links],
-  [/^\/links\/(?<id>[\w-]+)$/, lazy(async () => (await import('./work')).EditLink)],
+  [/^\/links\/(?<id>[\w-]+)$/, lazy(async () => (await import('./work')).LinkScreen)],
   [/^\/links\/(?<id>[\w-]+)\/rules$/, lazy(async () => (await import('./work')).Rules)],
   [/^\/links\/(?<id>[\w-]+)\/analytics$/, lazy(async () => (await import('./work')).LinkAnalytics)],
   [/^\/links\/(?<id>[\w-]+)\/experiment$/, lazy(async () => (await import('./work')).ExperimentScreen)],

@@ -20,6 +20,7 @@ import { edges } from './edges';
 import { entrance } from './entrance';
 import { experiment } from './experiment';
 import { experimentoutcome } from './experimentoutcome';
+import { experimentplan } from './experimentplan';
 import { experimentreasons } from './experimentreasons';
 import { factors } from './factors';
 import { health } from './health';
@@ -36,6 +37,7 @@ import { mailreports } from './mailreports';
 import { members } from './members';
 import { missing } from './missing';
 import { navigation } from './navigation';
+import { overview } from './overview';
 import { palette } from './palette';
 import { people } from './people';
 import { qr } from './qr';
@@ -43,6 +45,7 @@ import { report } from './report';
 import { reportcontrols } from './reportcontrols';
 import { reportmarks } from './reportmarks';
 import { rules } from './rules';
+import { rulestarts } from './rulestarts';
 import { said } from './said';
 import { saidalerts } from './saidalerts';
 import { saidimports } from './saidimports';
@@ -76,12 +79,14 @@ export const messages = {
   ...domainsettings,
   ...experiment,
   ...experimentoutcome,
+  ...experimentplan,
   ...imports,
   ...importplan,
   ...keys,
   ...labels,
   ...views,
   ...link,
+  ...overview,
   ...links,
   ...create,
   ...live,
@@ -98,6 +103,7 @@ export const messages = {
   ...report,
   ...share,
   ...rules,
+  ...rulestarts,
   ...conditions,
   ...tryout,
   ...edges,
