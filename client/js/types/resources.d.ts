@@ -16,17 +16,17 @@ import type {
   ListWebhook, ListWorkspace, Login, LoginInBody, MailReport, Member, Message, MoveInBundleRequest, Named, NewAPIKey, NewInvitation,
   NewWebhook, OIDCAccount, OIDCProvider, Overview, PagePreview, Pairing, Passkey, PasskeyCreation, PasskeyRequest, PromoteVariantRequest,
   PutConversionSettings, PutExperimentRequest, PutSettingInBody, PutURL, RecentClicks, RedeemPairingInBody, RedeemedPairing,
-  RefusePairingInBody, RenamePasskeyRequest, Replay, ReplayInBody, Report, ResetForgottenInBody, ResetPasswordInBody, ResolveReportInBody,
-  RestoreURLRequest, RevokeOwnKeyInBody, RollBackURLRequest, RotateKeyInBody, RotateWebhookSecretRequest, Routing, RoutingRule,
-  RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate, SSOProvider, Segment, SetMemberRoleInBody, SetNameInBody,
-  SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting, SharedPass, SharedReport, SharedView, SignInMethods, SlugAvailability,
-  Summary, SuspendDomainRequest, SuspendInBody, Tag, Test, Tests, TopURL, TransferURLsRequest, Trends, TurnOffTOTPInBody,
-  TwoFactorEnabled, TwoFactorSetup, URL, URLEdit, URLEditPreview, URLList, URLStats, URLsTransferred, UTMFieldValues, UTMTemplate,
-  UnlockSharedReportRequest, UpdateAlertChannelRequest, UpdateAlertRuleRequest, UpdateAnnotation, UpdateBundle, UpdateMailReport,
-  UpdateMeInBody, UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest, UpdateRule, UpdateSegment, UpdateShared, UpdateTag,
-  UpdateTemplate, UpdateURL, UpdateVariant, UpdateView, UpdateWebhookRequest, UpdateWorkspaceInBody, UploadCertificate, UpsertURLsRequest,
-  UpsertedURLs, User, Variant, Variants, View, WaitingProgram, Webhook, WebhookLog, WebhookLogList, WebhookRepeat, WebhookTest, Workspace,
-  Yields, WebhookEventName,
+  RefusePairingInBody, Release, RenamePasskeyRequest, Replay, ReplayInBody, Report, ResetForgottenInBody, ResetPasswordInBody,
+  ResolveReportInBody, RestoreURLRequest, RevokeOwnKeyInBody, RollBackURLRequest, RotateKeyInBody, RotateWebhookSecretRequest, Routing,
+  RoutingRule, RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate, SSOProvider, Segment, SetMemberRoleInBody,
+  SetNameInBody, SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting, SharedPass, SharedReport, SharedView, SignInMethods,
+  SlugAvailability, Summary, SuspendDomainRequest, SuspendInBody, Tag, Test, Tests, TopURL, TransferURLsRequest, Trends,
+  TurnOffTOTPInBody, TwoFactorEnabled, TwoFactorSetup, URL, URLEdit, URLEditPreview, URLList, URLStats, URLsTransferred, UTMFieldValues,
+  UTMTemplate, UnlockSharedReportRequest, UpdateAlertChannelRequest, UpdateAlertRuleRequest, UpdateAnnotation, UpdateBundle,
+  UpdateMailReport, UpdateMeInBody, UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest, UpdateRule, UpdateSegment, UpdateShared,
+  UpdateTag, UpdateTemplate, UpdateURL, UpdateVariant, UpdateView, UpdateWebhookRequest, UpdateWorkspaceInBody, UploadCertificate,
+  UpsertURLsRequest, UpsertedURLs, User, Variant, Variants, View, WaitingProgram, Webhook, WebhookLog, WebhookLogList, WebhookRepeat,
+  WebhookTest, Workspace, Yields, WebhookEventName,
 } from './schemas.js';
 import type {
   Call, Fields, FileBody, Idempotent, IfMatch, IfNoneMatch, List, LiveOptions, LiveStream, NotModified, Only, Redirect, RequestOptions, Time,
@@ -751,6 +751,10 @@ export interface ListWebhookLogsQuery extends Paging {
   status?: 'success' | 'failed' | undefined;
   /** Only deliveries of this event. */
   event?: WebhookEventName | undefined;
+  /** Only attempts of this delivery. */
+  deliveryId?: string | undefined;
+  /** Whether to count the attempts of each of the last 14 days, too. */
+  daily?: boolean | undefined;
 }
 
 export interface ListWorkspacesQuery extends Paging {
@@ -1510,7 +1514,7 @@ export interface SsoResource {
   begin(slug: string, options?: BeginSSOQuery & RequestOptions): Call<Redirect>;
 }
 
-/** Settings of the installation. Administrators only. */
+/** Settings of the installation, which only administrators reach, and its version. */
 export interface SystemSettingsResource {
   /** List system settings. All settings, sorted by key. */
   list<F extends keyof Setting = keyof Setting>(options?: Fields<F> & RequestOptions): Call<Only<Setting, F>[]>;
@@ -1527,6 +1531,11 @@ export interface SystemSettingsResource {
    * would meet.
    */
   put(key: string, body: PutSettingInBody, options?: RequestOptions): Call<Setting>;
+  /**
+   * Tell which release answers. Version, commit and date of the control plane that answers. During an upgrade, others can answer
+   * with another version; GET /api/edges has the versions of edges.
+   */
+  getVersion<F extends keyof Release = keyof Release>(options?: Fields<F> & RequestOptions): Call<Only<Release, F>>;
 }
 
 /** Coloured labels of links. */
@@ -2033,7 +2042,7 @@ export interface Resources {
   readonly sharedReports: SharedReportsResource;
   /** Sign-in through an identity provider (OpenID Connect). */
   readonly sso: SsoResource;
-  /** Settings of the installation. Administrators only. */
+  /** Settings of the installation, which only administrators reach, and its version. */
   readonly systemSettings: SystemSettingsResource;
   /** Coloured labels of links. */
   readonly tags: TagsResource;
