@@ -14,7 +14,7 @@ func TestConsoleMedium_the_navigation_is_not_cut(t *testing.T) {
 	b.do(chromedp.EmulateViewport(1280, 900))
 	b.visit("/console/reports", "Reports")
 	places := `document.querySelector('.places')`
-	b.until(`document.querySelectorAll('.places a').length > 18 && document.querySelector('.navsteps')`)
+	b.until(`document.querySelectorAll('.places a').length > 18 && !!document.querySelector('.navsteps')`)
 	b.until(places + `.scrollHeight <= ` + places + `.clientHeight`)
 	b.shot("shell-900")
 	b.do(chromedp.EmulateViewport(1280, 600))
@@ -31,13 +31,13 @@ func TestConsole_groups_of_the_navigation(t *testing.T) {
 	b.visit("/console/domains", "Domains")
 	b.inspect("navigation")
 	b.press("Set up")
-	b.until(`!document.querySelector('.places a[href$="/keys"]') && document.querySelector('.places a[href$="/domains"]')`)
+	b.until(`!document.querySelector('.places a[href$="/keys"]') && !!document.querySelector('.places a[href$="/domains"]')`)
 	b.press("Reports")
 	b.inspect("navigation-closed")
 	b.visit("/console/links", "Links")
 	b.until(`!document.querySelector('.places a[href$="/domains"], .places a[href$="/live"]')`)
 	b.press("Set up")
-	b.until(`document.querySelector('.places a[href$="/domains"]') && !document.querySelector('.places a[href$="/live"]')`)
+	b.until(`!!document.querySelector('.places a[href$="/domains"]') && !document.querySelector('.places a[href$="/live"]')`)
 }
 
 // What needs a person is a badge at its place and on the bell, and a sentence that leads there. A closed group has the badge.
@@ -83,7 +83,7 @@ func TestConsole_first_steps(t *testing.T) {
 	b.press("Do not show again")
 	b.until(`!document.querySelector('.navsteps')`)
 	b.visit("/console/links", "1 link")
-	b.until(`document.querySelector('.bell') && !document.querySelector('.navsteps')`)
+	b.until(`!!document.querySelector('.bell') && !document.querySelector('.navsteps')`)
 }
 
 // Nothing of an A/B test is wider than a very small phone, in a language with long words.

@@ -1,7 +1,7 @@
 // The places of the navigation, in groups that can be closed.
 import { signal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { countAt, useAttention } from './attention';
+import { countAt, state, useAttention } from './attention';
 import { path, to } from './route';
 import { places, visible, type Group, type Place } from './screens';
 import { number, t } from './text';
@@ -9,12 +9,12 @@ import { Icon } from './ui/icon';
 
 const stored = 'shortline.closed';
 
-/** The names of the groups that the user has closed. */
+/** The ids of the groups that the user has closed. */
 const closed = signal<readonly string[]>((localStorage.getItem(stored) ?? '').split(' '));
 
-function toggle(name: string): void {
+function toggle(id: string): void {
   const now = closed.value;
-  closed.value = now.includes(name) ? now.filter((one) => one !== name) : [...now, name];
+  closed.value = now.includes(id) ? now.filter((one) => one !== id) : [...now, id];
   localStorage.setItem(stored, closed.value.join(' '));
 }
 
@@ -49,18 +49,12 @@ function Entry({ at, icon, name }: Place) {
 /** A group. If it is closed, only the present place is left, and the heading has the badges. */
 function Part({ group, shown }: { group: Group; shown: readonly Place[] }) {
   const id = useId();
-  const open = !group.closes || !closed.value.includes(group.name);
+  const open = !group.closes || !closed.value.includes(group.id);
   const left = open ? shown : shown.filter(({ at }) => isHere(at));
   return (
     <div>
       {group.closes && (
-        <button
-          type="button"
-          class="navgroup"
-          aria-expanded={open}
-          aria-controls={id}
-          onClick={() => toggle(group.name)}
-        >
+        <button type="button" class="navgroup" aria-expanded={open} aria-controls={id} onClick={() => toggle(group.id)}>
           {t(group.name)}
           {!open && <Count at={shown.map(({ at }) => at)} />}
           <Icon name={open ? 'down' : 'next'} />
@@ -79,12 +73,14 @@ export function Places() {
   useAttention();
   const ref = useRef<HTMLDivElement>(null);
   const here = path.value;
-  useEffect(() => ref.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }), [here]);
+  // The first steps below take some of the height when they are known.
+  const known = state.value?.id;
+  useEffect(() => ref.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }), [here, known]);
   return (
     <div class="places" ref={ref}>
       {places.map((group) => {
         const shown = group.places.filter(visible);
-        return shown.length > 0 && <Part key={group.name} group={group} shown={shown} />;
+        return shown.length > 0 && <Part key={group.id} group={group} shown={shown} />;
       })}
     </div>
   );

@@ -69,6 +69,8 @@ export function visible({ for: who }: Place): boolean {
 }
 
 export interface Group {
+  /** What the browser keeps of it. Names of messages are numbers in the build. */
+  id: string;
   name: Name;
   /** Whether it has a heading that closes it. */
   closes: boolean;
@@ -78,6 +80,7 @@ export interface Group {
 /** The navigation, in groups. */
 export const places: readonly Group[] = [
   {
+    id: 'links',
     name: 'nav.links',
     closes: false,
     places: [
@@ -90,6 +93,7 @@ export const places: readonly Group[] = [
     ],
   },
   {
+    id: 'reports',
     name: 'nav.reports',
     closes: true,
     places: [
@@ -101,6 +105,7 @@ export const places: readonly Group[] = [
     ],
   },
   {
+    id: 'setup',
     name: 'nav.setup',
     closes: true,
     places: [
@@ -111,6 +116,7 @@ export const places: readonly Group[] = [
     ],
   },
   {
+    id: 'team',
     name: 'nav.team',
     closes: true,
     places: [
@@ -119,6 +125,7 @@ export const places: readonly Group[] = [
     ],
   },
   {
+    id: 'operate',
     name: 'nav.operate',
     closes: true,
     places: [
