@@ -204,7 +204,7 @@ func TestJourney_broken_links_are_mended_in_bulk(t *testing.T) {
 
 	end := b.journey(8)
 	b.filter("Destination", "", "Broken")                   // 3
-	b.click(`document.querySelector('.tools .pick input')`) // 4
+	b.click(`document.querySelector('.listtools .pick input')`) // 4
 	b.press("Edit")                                         // 5
 	b.fill("find", "/old/")                                 // 6
 	b.fill("with", "/new/")                                 // 7
