@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { common, jsx, oxc } from './build/jsx.ts';
 import { numberedKeys } from './build/keys.ts';
+import { reachable } from './build/reachable.ts';
 import { screenList } from './build/screens.ts';
 
 // The server to which `npm run dev` forwards the API.
@@ -8,10 +9,10 @@ const backend = process.env['SHORTLINE_URL'] ?? 'http://127.0.0.1:8080';
 
 // What the list of links needs, with which most visits begin. Parts that open later, or that only later screens use, are loaded then.
 const first =
-  /node_modules|vite\/|src\/(ui\/(?!(calendar|card|dateline|dates|filepicker|float|menulist|sheet|stat)\.)|api\/|screens\/links\/)|src\/([^/]+|palette\/match|screens\/(index|notfound|signin)|screens\/link\/(fields|form|campaign|tags))\.tsx?$/;
+  /node_modules|vite\/|src\/(ui\/(?!(calendar|card|dateline|dates|filepicker|float|menulist|sheet|stat)\.)|api\/|screens\/links\/)|src\/([^/]+|palette\/match|screens\/(index|notfound|signin)|screens\/link\/fields)\.tsx?$/;
 
 export default defineConfig(({ command }) => ({
-  plugins: [numberedKeys(), screenList(), jsx],
+  plugins: [numberedKeys({ first: () => reachable('src/main.tsx') }), screenList(), jsx],
   // The program serves the built files below this path and the page for every path of the console.
   base: command === 'build' ? '/static/app/' : '/',
   oxc,

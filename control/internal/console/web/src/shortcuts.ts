@@ -3,8 +3,8 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { go } from './route';
 
-/** Which dialog is open: the palette, the list of keys, or the form for a new workspace. */
-export const opened = signal<'palette' | 'keys' | 'workspace' | undefined>(undefined);
+/** Which dialog is open: the palette, the list of keys, the form for a new workspace, the notices, or the first steps. */
+export const opened = signal<'palette' | 'keys' | 'workspace' | 'notices' | 'steps' | undefined>(undefined);
 
 const patience = 1500; // milliseconds between g and the key of a screen
 

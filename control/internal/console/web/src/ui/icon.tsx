@@ -2,6 +2,7 @@
 import { h } from 'preact';
 import {
   ArrowLeft,
+  Bell,
   Bookmark,
   Bot,
   Building2,
@@ -77,6 +78,7 @@ const icons = {
   analytics: ChartLine,
   audit: ScrollText,
   back: ArrowLeft,
+  bell: Bell,
   bot: Bot,
   bundle: Package,
   calendar: CalendarDays,

@@ -1,11 +1,11 @@
 // How social networks show a link.
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { api, ApiError, type Schema } from '../../api/client';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
-import { Area, Frame, Input, Select } from '../../ui/field';
+import { Area, Input, Select } from '../../ui/field';
+import { FilePicker } from '../../ui/filepicker';
 import { explain } from '../../ui/problem';
-import { bare } from '../links/changes';
 import { Part, type PartProps } from './form';
 
 type Link = Schema<'URL'>;
@@ -18,7 +18,6 @@ interface SocialProps extends PartProps {
 
 /** The image of the preview. */
 function Picture({ link, onImage }: Pick<SocialProps, 'link' | 'onImage'>) {
-  const id = useId();
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
   const change = async (act: () => Promise<unknown>) => {
@@ -40,22 +39,15 @@ function Picture({ link, onImage }: Pick<SocialProps, 'link' | 'onImage'>) {
   };
   return (
     <>
-      <Frame id={id} label={t('social.image')} hint={t('social.imageHint')} problem={problem}>
-        <input
-          id={id}
-          type="file"
-          name="image"
-          accept="image/jpeg,image/png,image/webp,image/gif"
-          aria-busy={busy}
-          aria-describedby={`${id}-hint`}
-          aria-invalid={problem ? 'true' : undefined}
-          onChange={(event) => {
-            const input = event.currentTarget;
-            const [file] = input.files ?? [];
-            if (file) void upload(file).finally(() => (input.value = '')); // so that the same file can be chosen again
-          }}
-        />
-      </Frame>
+      <FilePicker
+        label={t('social.image')}
+        hint={t('social.imageHint')}
+        problem={problem}
+        name="image"
+        accept="image/jpeg,image/png,image/webp,image/gif"
+        busy={busy}
+        onFile={(file) => file && void upload(file)}
+      />
       {link.ogImage && (
         <Button
           icon="trash"
@@ -71,11 +63,10 @@ function Picture({ link, onImage }: Pick<SocialProps, 'link' | 'onImage'>) {
   );
 }
 
-/** The fields, and about how networks show them. Each network has its own layout. */
+/** The fields of the preview in social networks. */
 export function Social({ fields, set, problem, link, onImage }: SocialProps) {
   const { ogTitle, ogDescription, twitterCardType } = fields;
   const shown = ogTitle !== '' || ogDescription !== '' || Boolean(link.ogImage);
-  const small = twitterCardType === 'summary' || (twitterCardType === '' && !link.ogImage);
   const wrong = ['ogTitle', 'ogDescription', 'twitterCardType'].some((name) => problem(name));
   return (
     <Part title={t('social.title')} open={shown || wrong}>
@@ -109,18 +100,6 @@ export function Social({ fields, set, problem, link, onImage }: SocialProps) {
       <div>
         <Picture link={link} onImage={onImage} />
       </div>
-      {shown && (
-        <figure class={small ? 'social small' : 'social'} aria-label={t('social.look')}>
-          {link.ogImage && <img src={`/api/og-images/${encodeURIComponent(link.ogImage)}`} alt="" />}
-          <div>
-            <p class="hint mono">{bare(link.shortUrl).split('/')[0]}</p>
-            <p class="strong" dir="auto">
-              {ogTitle || link.title || t('app.name')}
-            </p>
-            <p dir="auto">{ogDescription}</p>
-          </div>
-        </figure>
-      )}
     </Part>
   );
 }
