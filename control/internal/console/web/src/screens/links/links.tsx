@@ -159,7 +159,8 @@ function useListKeys(list: List, pick: (index: number, shift: boolean) => void):
 /** Where the focus was when the user left the list: it returns there, unless it is somewhere else already. */
 function useReturn(list: List): void {
   useLayoutEffect(() => {
-    if (document.activeElement === document.body || document.activeElement?.matches('h1')) list.wanted = list.at;
+    // Where the focus goes while a screen is loaded.
+    if (document.activeElement?.matches('body, h1, .skip')) list.wanted = list.at;
     // eslint-disable-next-line react-hooks/exhaustive-deps -- another selection of links is no return
   }, []);
 }
