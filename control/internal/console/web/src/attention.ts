@@ -21,8 +21,10 @@ export const placeOf: Record<Kind, string> = {
 };
 
 /** What needs a person, if it is about the present workspace. */
-export const needs = (): Schema<'Attention'>[] =>
-  (state.value?.id === workspace.value?.id && state.value?.attention) || [];
+export function needs(): Schema<'Attention'>[] {
+  const now = state.value;
+  return (now?.id === workspace.value?.id ? now?.attention : undefined) ?? [];
+}
 
 /** How many things need a person at one of these places. */
 export const countAt = (places: readonly string[]): number =>

@@ -110,14 +110,12 @@ function useResults(text: string): Results {
   return { items, early: early.length, current, hint };
 }
 
-/** The palette. Arrow keys choose, Enter runs, Tab shows the actions of what was found, Escape leaves. */
-export function Palette() {
+/** What is chosen, and whether the actions of what was found are shown. */
+function useChoice() {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
   // What was found before its actions were shown, and the text that had found it.
   const [inside, setInside] = useState<{ item: Command; actions: Command[]; before: string; at: number }>();
-  const list = useId();
-  const input = useRef<HTMLInputElement>(null);
   const found = useResults(inside ? inside.before : text);
   // Enter was pressed before the things with this text were here, and means the first of them.
   const [waiting, setWaiting] = useState(false);
@@ -129,14 +127,10 @@ export function Palette() {
     setChosen(0);
     setWaiting(false);
   };
-  const close = () => {
-    opened.value = undefined;
-  };
   const enter = (item: Command, index: number) => {
     if (!item.more) return;
     setInside({ item, actions: item.more(), before: text, at: index });
     type('');
-    input.current?.focus();
   };
   const leave = () => {
     if (!inside) return;
@@ -144,10 +138,9 @@ export function Palette() {
     type(inside.before);
     setChosen(inside.at);
   };
-  const pick = (item: Command | undefined) => {
-    if (!item) return;
-    close();
-    item.run();
+  const run = () => {
+    if (ready || at > 0 || found.early > 0) pick(items[at]);
+    else setWaiting(true);
   };
   useEffect(() => {
     if (!waiting || !ready) return;
@@ -156,24 +149,46 @@ export function Palette() {
     // The rest is new at each drawing.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [waiting, ready]);
+  return { text, items, at, inside, hint: found.hint, type, enter, leave, run, setChosen };
+}
+
+type Choice = ReturnType<typeof useChoice>;
+
+const close = () => {
+  opened.value = undefined;
+};
+
+function pick(item: Command | undefined): void {
+  if (!item) return;
+  close();
+  item.run();
+}
+
+/** Does what a key means. It returns false if the key has no meaning. */
+function press(event: KeyboardEvent & { currentTarget: HTMLInputElement }, choice: Choice): boolean {
+  const { items, at, inside } = choice;
+  const { selectionStart: caret, value } = event.currentTarget;
   const [into, back] = direction.value === 'rtl' ? ['ArrowLeft', 'ArrowRight'] : ['ArrowRight', 'ArrowLeft'];
-  const press = (event: KeyboardEvent & { currentTarget: HTMLInputElement }) => {
-    const { selectionStart: caret, value } = event.currentTarget;
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const item = items[at];
-    const opens = (event.key === 'Tab' && !event.shiftKey) || (event.key === into && caret === value.length);
-    const leaves = inside && (event.key === 'Escape' || (value === '' && [back, 'Backspace'].includes(event.key)));
-    if (step !== undefined && items.length > 0) setChosen((at + step + items.length) % items.length);
-    else if (opens && !inside && item?.more) enter(item, at);
-    else if (leaves) leave();
-    else if (event.key === 'Enter' && !event.isComposing) {
-      if (ready || at > 0 || found.early > 0) pick(item);
-      else setWaiting(true);
-    } else return;
-    event.preventDefault();
-  };
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const item = items[at];
+  const opens = (event.key === 'Tab' && !event.shiftKey) || (event.key === into && caret === value.length);
+  const leaves = inside && (event.key === 'Escape' || (value === '' && [back, 'Backspace'].includes(event.key)));
+  if (step !== undefined && items.length > 0) choice.setChosen((at + step + items.length) % items.length);
+  else if (opens && !inside && item?.more) choice.enter(item, at);
+  else if (leaves) choice.leave();
+  else if (event.key === 'Enter' && !event.isComposing) choice.run();
+  else return false;
+  return true;
+}
+
+/** The palette. Arrow keys choose, Enter runs, Tab shows the actions of what was found, Escape leaves. */
+export function Palette() {
+  const list = useId();
+  const input = useRef<HTMLInputElement>(null);
+  const choice = useChoice();
+  const { text, items, at, inside, hint } = choice;
   const label = inside ? t('palette.actionsFor', { name: inside.item.name }) : t('palette.search');
-  const status = inside ? (items.length === 0 ? t('palette.nothing') : '') : found.hint;
+  const status = inside ? (items.length === 0 ? t('palette.nothing') : '') : hint;
   return (
     <Dialog title={inside ? inside.item.name : t('palette.title')} onClose={close}>
       <div class="palette">
@@ -190,8 +205,8 @@ export function Palette() {
           spellcheck={false}
           data-first
           value={text}
-          onInput={(event) => type(event.currentTarget.value)}
-          onKeyDown={press}
+          onInput={(event) => choice.type(event.currentTarget.value)}
+          onKeyDown={(event) => press(event, choice) && event.preventDefault()}
         />
         <ul id={list} role="listbox" aria-label={t('palette.results')}>
           {items.map((item, index) => (
@@ -201,7 +216,10 @@ export function Palette() {
               item={item}
               active={index === at}
               onPick={() => pick(item)}
-              onMore={() => enter(item, index)}
+              onMore={() => {
+                choice.enter(item, index);
+                input.current?.focus();
+              }}
             />
           ))}
         </ul>

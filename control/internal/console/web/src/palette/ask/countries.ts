@@ -2,7 +2,7 @@
 
 /** The codes of countries that are in use. The browser also knows withdrawn ones, such as DD, and groups, such as EU. */
 export function codes(): string[] {
-  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+  const letters = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ');
   const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
   const none = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ']);
   return letters

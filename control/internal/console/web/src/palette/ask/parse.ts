@@ -4,7 +4,7 @@ import type { Language } from '../../text';
 import { plain } from '../match';
 import { countryNames } from './countries';
 import { spanOf, type Span } from './periods';
-import { products, words, type Device, type Period, type View } from './words';
+import { products, words, type Period, type View } from './words';
 
 /** What a text asks for. */
 export interface Question {
@@ -47,7 +47,7 @@ function phrasesOf(language: Language): Phrase[] {
   };
   for (const [period, texts] of Object.entries(own.periods)) add(texts, { is: 'period', period: period as Period });
   for (const [device, texts] of Object.entries(own.devices)) {
-    add(texts, { is: 'filter', name: 'device', value: device as Device });
+    add(texts, { is: 'filter', name: 'device', value: device });
   }
   for (const [view, texts] of Object.entries(own.views)) add(texts, { is: 'view', view: view as View });
   for (const [name, value] of countryNames(language)) add([name], { is: 'filter', name: 'country', value });
