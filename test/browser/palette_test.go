@@ -71,7 +71,7 @@ func TestConsole_palette(t *testing.T) {
 	b.until(`document.activeElement.getAttribute('role') === 'combobox'`)
 }
 
-// What was found can be acted on without opening it, and a question about clicks leads to the report that answers it.
+// The palette acts on a link without opening it, and a question about clicks leads to the report that answers it.
 func TestConsole_palette_acts_and_answers(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
@@ -100,7 +100,7 @@ func TestConsole_palette_acts_and_answers(t *testing.T) {
 	b.sees("1 link disabled")
 	b.has("/api/urls/"+link.ID, `{"status": "INACTIVE"}`)
 
-	// What was opened last is at hand; its state is asked for.
+	// The palette keeps the last link, and asks for its state.
 	open()
 	b.do(input.InsertText("spring"))
 	first("Spring collection")

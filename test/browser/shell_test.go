@@ -40,7 +40,7 @@ func TestConsole_groups_of_the_navigation(t *testing.T) {
 	b.until(`!!document.querySelector('.places a[href$="/domains"]') && !document.querySelector('.places a[href$="/live"]')`)
 }
 
-// What needs a person is a badge at its place and on the bell, and a sentence that leads there. A closed group has the badge.
+// A failing webhook has a badge at its place and on the bell, and a sentence that leads there. A closed group has the badge.
 func TestConsole_notices(t *testing.T) {
 	t.Parallel()
 	_, address := receiving(t)

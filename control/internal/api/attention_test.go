@@ -28,8 +28,8 @@ func (w *world) trouble(workspace string) {
 	}
 	w.ok(w.store.Tx(ctx, func(tx *store.Tx) error {
 		num := link.Workspace
-		if err := tx.Do(ctx, `UPDATE webhooks SET last_error = 'refused', failure_streak = 3, succeeded = 1 WHERE workspace_num = ? AND name = 'failing'`,
-			num); err != nil {
+		if err := tx.Do(ctx, `UPDATE webhooks SET last_error = 'refused', failure_streak = 3, succeeded = 1
+			WHERE workspace_num = ? AND name = 'failing'`, num); err != nil {
 			return err
 		}
 		for _, d := range []store.Domain{{Hostname: "lost", Status: store.DomainFailed},
@@ -39,8 +39,8 @@ func (w *world) trouble(workspace string) {
 				return err
 			}
 			if d.Status == store.DomainActive {
-				if _, err := tx.InsertCertificate(ctx, &store.Certificate{Domain: d.Num, Hostname: d.Hostname, Source: store.CertificateACME,
-					Status: store.CertificateFailed, Failures: 3}); err != nil {
+				if _, err := tx.InsertCertificate(ctx, &store.Certificate{Domain: d.Num, Hostname: d.Hostname, Status: store.CertificateFailed,
+					Source: store.CertificateACME, Failures: 3}); err != nil {
 					return err
 				}
 			}
@@ -60,7 +60,8 @@ func (w *world) trouble(workspace string) {
 		if _, err := tx.SpreadHealth(ctx, nums, 1); err != nil {
 			return err
 		}
-		alert := store.Alert{ID: store.NewID(), Workspace: num, Kind: "destination", Cause: "c", Summary: "s", Links: []string{}, FiredAt: 1}
+		alert := store.Alert{ID: store.NewID(), Workspace: num, Kind: "destination", Cause: "c", Summary: "s", Links: []string{},
+			FiredAt: 1}
 		if err := tx.Row(ctx, `SELECT num FROM alert_rules WHERE id = ?`, rule).Scan(&alert.Rule); err != nil {
 			return err
 		}

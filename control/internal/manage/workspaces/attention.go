@@ -25,7 +25,7 @@ const (
 var AttentionKinds = []string{store.AttentionWebhook, store.AttentionDomain, store.AttentionCertificate, store.AttentionDestination,
 	store.AttentionAlert, store.AttentionAbuse}
 
-// mends is who can do something about a kind, as those who change such objects. Nobody is told of what they cannot see or mend.
+// mends is who can do something about a kind, as those who change such objects. Others get no count of a kind.
 var mends = map[string]struct {
 	role  auth.WorkspaceRole
 	scope auth.Scopes
