@@ -117,7 +117,7 @@ func TestConsole_palette_acts_and_answers(t *testing.T) {
 
 	open()
 	b.do(input.InsertText("mobile clicks from Germany yesterday by browser"))
-	first("Report: Device: Phone · Country: Germany · ")
+	first("Report: Phone · Germany · ")
 	b.inspectNarrow("palette-question")
 	b.keys(kb.Enter)
 	b.until(`location.pathname === '/console/analytics'`)

@@ -39,8 +39,9 @@ func (w *world) trouble(workspace string) {
 				return err
 			}
 			if d.Status == store.DomainActive {
-				if _, err := tx.InsertCertificate(ctx, &store.Certificate{Domain: d.Num, Hostname: d.Hostname, Status: store.CertificateFailed,
-					Source: store.CertificateACME, Failures: 3}); err != nil {
+				c := store.Certificate{Domain: d.Num, Hostname: d.Hostname, Status: store.CertificateFailed,
+					Source: store.CertificateACME, Failures: 3}
+				if _, err := tx.InsertCertificate(ctx, &c); err != nil {
 					return err
 				}
 			}

@@ -10,13 +10,13 @@ export type Kind = Schema<'Attention'>['kind'];
 /** The workspace as it was last read, with what needs a person. Undefined until it is known. */
 export const state = signal<Workspace | undefined>(undefined);
 
-/** Where a kind is seen to. Alerts have no screen; they are in the notices only. */
+/** Where a kind is seen to. */
 export const placeOf: Record<Kind, string> = {
   webhook: '/webhooks',
   domain: '/domains',
   certificate: '/domains',
   destination: '/links',
-  alert: '',
+  alert: '/alerts',
   abuse: '/reports',
 };
 
@@ -51,11 +51,14 @@ export function useAttention(): void {
     if (id === undefined) return;
     const abort = new AbortController();
     // Without an answer the badges stay: the navigation is no place that could say why.
-    const ask = () => void (document.hidden || look(id, abort.signal).catch(() => undefined));
+    const ask = () => void look(id, abort.signal).catch(() => undefined);
+    const again = () => document.hidden || ask();
     ask();
-    const timer = setInterval(ask, often);
+    const timer = setInterval(again, often);
+    document.addEventListener('visibilitychange', again);
     return () => {
       clearInterval(timer);
+      document.removeEventListener('visibilitychange', again);
       abort.abort();
     };
   }, [id, screen, who]);

@@ -18,7 +18,7 @@ const looks: Record<Kind, readonly [icon: IconName, at: string]> = {
   certificate: ['lock', '/domains'],
   destination: ['link', '/links?health=broken'],
   webhook: ['webhook', '/webhooks'],
-  alert: ['warning', '/links'],
+  alert: ['bell', '/alerts'],
   abuse: ['abuse', '/reports'],
 };
 

@@ -29,16 +29,15 @@ function spanText({ span }: Question): string {
 
 /** The question in the words of the report. */
 export function textOf(q: Question): string {
-  const filters = Object.entries(q.filters).map(
-    ([name, values]) =>
-      `${t(`report.filter.${name as keyof Question['filters']}`)}: ${listed(
-        'OR',
-        values.map((value) => nameOf(name as keyof Question['filters'], value)),
-      )}`,
+  const filters = Object.entries(q.filters).map(([name, values]) =>
+    listed(
+      'OR',
+      values.map((value) => (name === 'tag' ? `#${value}` : nameOf(name as keyof Question['filters'], value))),
+    ),
   );
   const audience = q.audience && t(`report.audience.${q.audience}`);
-  const view = q.view && t('ask.by', { name: t(`report.filter.${q.view}`) });
-  return [...filters, audience, view, spanText(q)].filter(Boolean).join(' · ');
+  const view = q.view && t(`report.filter.${q.view}`);
+  return [...filters, audience, spanText(q), view].filter(Boolean).join(' · ');
 }
 
 const patience = 10_000; // milliseconds; the report may be slow

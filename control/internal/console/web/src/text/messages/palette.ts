@@ -113,12 +113,4 @@ export const palette = {
     ja: 'レポート',
     ar: 'تقرير',
   },
-  'ask.by': {
-    en: 'by {name}',
-    de: 'nach {name}',
-    fr: 'par {name}',
-    es: 'por {name}',
-    ja: '{name}別',
-    ar: 'حسب {name}',
-  },
 } as const satisfies Messages;
