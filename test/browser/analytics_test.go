@@ -151,11 +151,11 @@ func TestConsoleMedium_the_range_shows_the_chosen_hour(t *testing.T) {
 	b.set("range", "week")
 	b.until(`location.search.includes('range=week') && !location.search.includes('from=')`)
 	b.set("range", "custom")
-	b.until(`document.querySelectorAll('.timeline tbody tr').length === 7 && document.querySelector('[name=from]').type === 'date'`)
+	b.until(`document.querySelectorAll('.timeline tbody tr').length === 7 && document.querySelector('[name=from]')?.dataset.kind === 'date'`)
 	b.set("range", "hours6")
 	b.until(`location.search.includes('range=hours6')`)
 	b.set("range", "custom")
-	b.until(`document.querySelector('[name=from]')?.type === 'datetime-local' && document.querySelector('.figures b').textContent === '4'`)
+	b.until(`document.querySelector('[name=from]')?.dataset.kind === 'datetime' && document.querySelector('.figures b').textContent === '4'`)
 	b.until(`(([from, to]) => Date.parse(to) - Date.parse(from) === 6 * 3600000)(` + ends + `)`)
 }
 
@@ -236,7 +236,8 @@ func TestJourney_share_the_hours_of_a_launch_day(t *testing.T) {
 	other.visit(shared, "Sign in")
 	other.signIn(b.email, password)
 	other.until(`document.querySelector('[name=interval]')?.value === 'hour' && document.querySelector('.figures b')?.textContent === '4'`)
-	figure := other.text(`document.querySelector('[name=from]').value + ' ' + document.querySelector('[name=to]').value`)
+	other.until(`document.querySelector('[name=to]')?.dataset.value`)
+	figure := other.text(`document.querySelector('[name=from]').dataset.value + ' ' + document.querySelector('[name=to]').dataset.value`)
 	place, err := time.LoadLocation(zone)
 	testkit.Must(t, err)
 	if day := time.Now().In(place).Format(time.DateOnly); figure != fmt.Sprintf("%s %s", day, day) {

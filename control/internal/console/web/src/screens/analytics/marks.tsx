@@ -7,6 +7,7 @@ import { language, t } from '../../text';
 import { Button, IconButton } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { useDraft } from '../../ui/draft';
+import { DateTime } from '../../ui/datetime';
 import { Input } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
@@ -78,11 +79,11 @@ function Form({ id, note, timezone, onClose, onSaved }: FormProps) {
         problem={saving.problem('text')}
         first
       />
-      <Input
+      <DateTime
         label={t('report.when')}
         hint={t('report.zone', { zone: timezone })}
         name="at"
-        type="datetime-local"
+        zone={timezone}
         value={at}
         onValue={(next) => draft.patch({ at: next })}
         problem={saving.problem('at')}

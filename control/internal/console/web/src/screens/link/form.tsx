@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { t } from '../../text';
+import { DateTime } from '../../ui/datetime';
 import { Input, Select } from '../../ui/field';
 import type { Fields } from './fields';
 import { TagField } from './tags';
@@ -50,19 +51,17 @@ export function Schedule({ fields, set, problem }: PartProps) {
   const used = ['startsAt', 'expiresAt', 'maxClicks', 'expiredUrl'] as const;
   return (
     <Part title={t('edit.schedule')} open={used.some((name) => fields[name] !== '' || problem(name))}>
-      <Input
+      <DateTime
         label={t('edit.startsAt')}
         name="startsAt"
-        type="datetime-local"
         hint={t('edit.startsAtHint')}
         value={fields.startsAt}
         problem={problem('startsAt')}
         onValue={(startsAt) => set({ startsAt })}
       />
-      <Input
+      <DateTime
         label={t('edit.expiresAt')}
         name="expiresAt"
-        type="datetime-local"
         hint={new Date(fields.expiresAt) < new Date() ? <strong>{t('edit.past')}</strong> : t('edit.expiresAtHint')}
         value={fields.expiresAt}
         problem={problem('expiresAt')}

@@ -1,9 +1,10 @@
 // How social networks show a link.
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { api, ApiError, type Schema } from '../../api/client';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
-import { Area, Frame, Input, Select } from '../../ui/field';
+import { Area, Input, Select } from '../../ui/field';
+import { FilePicker } from '../../ui/filepicker';
 import { explain } from '../../ui/problem';
 import { bare } from '../links/changes';
 import { Part, type PartProps } from './form';
@@ -18,7 +19,6 @@ interface SocialProps extends PartProps {
 
 /** The image of the preview. */
 function Picture({ link, onImage }: Pick<SocialProps, 'link' | 'onImage'>) {
-  const id = useId();
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
   const change = async (act: () => Promise<unknown>) => {
@@ -40,22 +40,15 @@ function Picture({ link, onImage }: Pick<SocialProps, 'link' | 'onImage'>) {
   };
   return (
     <>
-      <Frame id={id} label={t('social.image')} hint={t('social.imageHint')} problem={problem}>
-        <input
-          id={id}
-          type="file"
-          name="image"
-          accept="image/jpeg,image/png,image/webp,image/gif"
-          aria-busy={busy}
-          aria-describedby={`${id}-hint`}
-          aria-invalid={problem ? 'true' : undefined}
-          onChange={(event) => {
-            const input = event.currentTarget;
-            const [file] = input.files ?? [];
-            if (file) void upload(file).finally(() => (input.value = '')); // so that the same file can be chosen again
-          }}
-        />
-      </Frame>
+      <FilePicker
+        label={t('social.image')}
+        hint={t('social.imageHint')}
+        problem={problem}
+        name="image"
+        accept="image/jpeg,image/png,image/webp,image/gif"
+        busy={busy}
+        onFile={(file) => file && void upload(file)}
+      />
       {link.ogImage && (
         <Button
           icon="trash"

@@ -5,6 +5,7 @@ import { countries } from '../../rules/places';
 import { isType, typeKey } from '../../rules/types';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
+import { DateTime } from '../../ui/datetime';
 import { Input, Select } from '../../ui/field';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
@@ -74,13 +75,7 @@ function VisitorForm({ visitor, set }: { visitor: Visitor; set: (values: Partial
         onValue={(query) => set({ query })}
       />
       <Input label={t('rule.ip')} name="ip" value={visitor.ip ?? ''} spellcheck={false} onValue={(ip) => set({ ip })} />
-      <Input
-        label={t('try.time')}
-        name="time"
-        type="datetime-local"
-        value={visitor.time}
-        onValue={(time) => set({ time })}
-      />
+      <DateTime label={t('try.time')} name="time" value={visitor.time} onValue={(time) => set({ time })} />
       <label class="tick">
         <input
           type="checkbox"
