@@ -58,6 +58,7 @@ export default defineConfig({
           page("Versions of the API", "/users/api-versions"),
           page("Health of destinations", "/users/destination-health"),
           page("Alerts", "/users/alerts"),
+          page("Reports by mail", "/users/mail-reports"),
           page("Assistants (MCP)", "/users/mcp"),
           page("Webhooks", "/users/webhooks"),
           page("Glossary", "/glossary"),

@@ -21,7 +21,7 @@ func TestConsoleConflict_names_the_person_and_the_time(t *testing.T) {
 	b.ask("PUT", "/api/auth/me", map[string]any{"name": "Zoe Novak"}, nil)
 	looked := false
 	for _, one := range []struct{ screen, edit, field, path string }{
-		{"/links/" + link.ID, "", "title", of},
+		{"/links/" + link.ID + "?edit=1", "", "title", of},
 		{"/links/" + link.ID + "/rules", "Edit Phones", "name", of + "/routing-rules/" + rule},
 		{"/links/" + link.ID + "/experiment", "Edit Photos", "name", of + "/variants/" + variant},
 		{"/bundles/" + bundle, "Edit", "name", "/api/bundles/" + bundle},

@@ -17,7 +17,7 @@ func TestFault04_forms_say_that_visitors_see_the_title(t *testing.T) {
 	b.press("More options", hint)
 	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("prices"), "title": "Secret prices",
 		"password": "correct horse"})
-	b.visit("/console/links/"+link.ID, hint)
+	b.visit("/console/links/"+link.ID+"?edit=1", hint)
 	b.also("404")
 	testkit.Eventually(t, "the page that asks for the password shows the title", func() (shown bool) {
 		b.do(chromedp.Navigate(b.short("prices")))
@@ -37,11 +37,11 @@ func TestFault12_the_list_keeps_its_place(t *testing.T) {
 	b.until(`scrollY === 9000 && ` + shown)
 	name := b.text(shown + `.textContent`)
 	b.click(shown)
-	b.until(fmt.Sprintf(`document.querySelector('h1')?.textContent === %q && scrollY === 0`, name))
+	b.until(fmt.Sprintf(`document.querySelector('.leads b')?.textContent === %q && scrollY === 0`, name))
 	b.do(chromedp.NavigateBack())
 	b.until(fmt.Sprintf(`Math.abs(scrollY - 9000) < 2 && %s?.textContent === %q`, shown, name))
 	b.do(chromedp.NavigateForward())
-	b.until(fmt.Sprintf(`document.querySelector('h1')?.textContent === %q`, name))
+	b.until(fmt.Sprintf(`document.querySelector('.leads b')?.textContent === %q`, name))
 	b.do(chromedp.NavigateBack())
 	b.until(fmt.Sprintf(`Math.abs(scrollY - 9000) < 2 && %s?.textContent === %q`, shown, name))
 	b.do(chromedp.Reload())

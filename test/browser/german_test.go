@@ -63,7 +63,7 @@ func TestF6_sentences_of_the_server_are_German(t *testing.T) {
 	end()
 
 	// The fields of a form, with a code and without one.
-	b.visit("/console/links/" + u.ID)
+	b.visit("/console/links/" + u.ID + "?edit=1")
 	b.fill("originalUrl", "not an address")
 	b.fill("title", fmt.Sprintf("%0300d", 1))
 	b.press("Speichern")

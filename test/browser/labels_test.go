@@ -99,7 +99,7 @@ func TestLabels_many_tags(t *testing.T) {
 
 	// A tag whose name begins with that of another one is not cut short.
 	link := b.made(map[string]any{"originalUrl": "https://example.com/", "tags": []string{"tag 0", "tag 00"}})
-	b.visit("/console/links/" + link.ID)
+	b.visit("/console/links/" + link.ID + "?edit=1")
 	b.until(`document.querySelector('.chips input')`)
 	b.focusOn(`.chips input`)
 	for _, letter := range "tag 0077" {
@@ -128,7 +128,7 @@ func TestLabels_templates(t *testing.T) {
 	b.press("Save")
 	b.until(`document.querySelector('table').textContent.includes('newsletter')`)
 	b.has("/api/utm-templates", `{"data": [{"utmSource": "mail", "utmMedium": "newsletter", "utmId": "n-7"}]}`)
-	b.visit("/console/links/" + link.ID)
+	b.visit("/console/links/" + link.ID + "?edit=1")
 	b.press("Campaign (UTM)")
 	b.takes("template", "news", "Newsletter")
 	b.sees("https://example.com/1?utm_source=mail&utm_medium=newsletter&utm_id=n-7")

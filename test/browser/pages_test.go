@@ -56,7 +56,7 @@ func TestPages(t *testing.T) {
 	b.press("New link")
 	b.fill("originalUrl", site+"/fair")
 	b.sees("The spring fair", "Three days of music")
-	b.until(`document.querySelector('.pagecard img')?.naturalWidth === 320`)
+	b.until(`document.querySelector('.linkpreview img')?.naturalWidth === 320`)
 	b.until(`document.querySelector('[name=title]').value === 'The spring fair' && !document.querySelector('dialog details').open`)
 	b.inspect("page-card")
 	b.press("Create link", "is ready")

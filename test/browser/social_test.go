@@ -18,7 +18,7 @@ func TestConsole_social_preview(t *testing.T) {
 	b := newConsole(t)
 	b.also("400")
 	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("launch")})
-	b.visit("/console/links/" + link.ID)
+	b.visit("/console/links/" + link.ID + "?edit=1")
 	b.press("Social preview")
 	b.fill("ogTitle", "Launch <b> of the \U0001F680")
 	b.fill("ogDescription", "All about it")
@@ -31,19 +31,21 @@ func TestConsole_social_preview(t *testing.T) {
 	b.looks("social")
 	b.narrow("social-320")
 	b.press("Save")
-	b.until(`!document.querySelector('.linkform [aria-busy=true]') && !document.querySelector('.notice')`)
+	b.until(`!document.querySelector('dialog') && !document.querySelector('.notice')`)
 	b.becomes("/api/urls/"+link.ID, `{"ogTitle": "Launch <b> of the 🚀", "ogDescription": "All about it"}`)
 	var got struct{ OGImage string }
 	if b.ask("GET", "/api/urls/"+link.ID, nil, &got); got.OGImage == "" {
 		t.Error("the link has no image")
 	}
 
-	// A file that is no image is refused at its field.
+	// The page of the link shows it, too. A file that is no image is refused at its field.
+	b.until(`document.querySelector('.overview .social img')?.naturalWidth === 600`)
+	b.edits("launch")
 	text := filepath.Join(t.TempDir(), "notes.png")
 	testkit.Must(t, os.WriteFile(text, []byte("no image"), 0o600))
 	b.do(chromedp.SetUploadFiles(`[name=image]`, []string{text}))
 	b.until(`document.querySelector('[name=image]').getAttribute('aria-invalid') === 'true'`)
 	b.barrierFree()
 	b.press("Remove the image")
-	b.until(`document.querySelector('.social.small') && !document.querySelector('.social img')`)
+	b.until(`document.querySelector('dialog .social.small') && !document.querySelector('.social img')`)
 }

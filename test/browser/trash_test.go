@@ -109,6 +109,7 @@ func TestLink_actions(t *testing.T) {
 	b.fill("customSlug", b.own("spring-de"))
 	b.fill("title", "Spring in German")
 	b.press("Duplicate", "/"+b.own("spring-de")+" is ready", "Spring in German")
+	b.press("Close")
 	b.until(`!location.pathname.includes('` + link.ID + `')`)
 	b.press("Routing rules", "Phones")
 

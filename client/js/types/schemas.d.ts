@@ -2131,6 +2131,8 @@ export interface FunnelStep {
 
 export interface Goal {
   conversions: number;
+  /** Clicks with at least one conversion of the goal. */
+  convertedClicks: number;
   name: string;
   /** Sum of the values in each currency. */
   revenue: Amount[];

@@ -165,3 +165,56 @@ func TestEdits_are_resumed(t *testing.T) {
 	w.do("GET", "/api/url-edits/"+edit, "", as(w.ann)).want(200).shows("status", "DONE", "changed", 450, "done", 450)
 	w.counts(450, `SELECT count(*) FROM link_history`)
 }
+
+// A link whose change panics costs the edit only itself, with a reason that the API tells. An undo tries it again.
+func TestEdits_go_on_after_panics(t *testing.T) {
+	eachWith(t, withSchemes, func(t *testing.T, w *world) {
+		broken := true
+		config := links.Config{BaseURL: baseURL, Destinations: link.Policy{Hosts: []string{"sho.rt"}},
+			Screen: func(_ context.Context, urls []string) ([]string, error) {
+				for _, one := range urls {
+					if broken && strings.Contains(one, "/bad") {
+						panic("a fault of the program")
+					}
+				}
+				return make([]string, len(urls)), nil
+			}}
+		s := links.New(config, w.store, nil)
+		run := func() (failures int) {
+			for range 100 {
+				more, err := s.NextEdit(t.Context())
+				if err != nil {
+					failures++
+				} else if !more {
+					return failures
+				}
+			}
+			t.Fatal("the edit never ends")
+			return 0
+		}
+		for i := range 5 {
+			path := fmt.Sprint(i)
+			if i == 1 || i == 3 {
+				path = "bad" + path
+			}
+			w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://old.example.com/%s"}`, path), as(w.ann)).want(201)
+		}
+		edit := w.do("POST", "/api/url-edits", `{"filter":{},"change":{"replace":{"find":"old.example.com","with":"new.example.com"}}}`,
+			as(w.ann)).want(202).str("id")
+		if n := run(); n != 7 { // of all links together, and three times of each bad one
+			t.Errorf("%d failures", n)
+		}
+		path := "/api/url-edits/" + edit
+		w.do("GET", path, "", as(w.ann)).want(200).shows("status", "DONE", "done", 5, "changed", 3, "failed", 2)
+		r := w.do("GET", path+"/problems", "", as(w.ann)).want(200).shows("total", 2)
+		if n := strings.Count(r.text, "the service failed at it 3 times"); n != 2 {
+			t.Errorf("%d reasons: %s", n, r.text)
+		}
+		broken = false
+		w.do("POST", path+"/undo", "", as(w.ann)).want(202)
+		if n := run(); n != 0 {
+			t.Errorf("%d failures of the undo", n)
+		}
+		w.do("GET", path, "", as(w.ann)).want(200).shows("status", "UNDONE", "undone", 3)
+	})
+}

@@ -30,7 +30,7 @@ var built embed.FS
 // policy allows the page to load files of this package, to call the API, and to show pictures of the API. Those that need a
 // workspace are shown as blobs.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
-	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+	"manifest-src 'self'; worker-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 const (
 	assetPath  = "/static/app/"
@@ -177,6 +177,9 @@ var moved = []struct {
 // screen answers a request for a path below /console/. The page is the same for all of them, and says so if there is no such
 // screen.
 func (s *site) screen(w http.ResponseWriter, r *http.Request, below string) {
+	if install(w, r, below) {
+		return
+	}
 	for _, m := range moved {
 		if at := m.from.FindStringSubmatchIndex(below); at != nil {
 			to := "/console/" + string(m.from.ExpandString(nil, m.to, below, at))

@@ -56,8 +56,8 @@ func TestHandler_paths(t *testing.T) {
 	for path, want := range map[string]int{
 		"/": 302, "/console": 302, "/console/": 200, "/login": 200, "/login?error=no_account": 200,
 		"/console/links": 200, "/console/links/": 200, "/console/links/0197b2f0-0000-7000-8000-000000000000": 200, "/console/account": 200,
-		"/console/account/sessions": 200,
-		"/console/nothing":          404, "/console/links/abc/nothing": 404, "/console/account/nothing": 404, "/login/more": 404,
+		"/console/account/sessions": 200, "/console/worker.js": 200, "/console/offline": 200, "/console/worker": 404,
+		"/console/nothing": 404, "/console/links/abc/nothing": 404, "/console/account/nothing": 404, "/login/more": 404,
 		"/console/../console.go": 404,
 		"/static":                404, "/static/": 404, "/static/app.js": 404, "/static/app/none.js": 404, "/static/app/index.html": 404,
 		"/static/app/screens.txt": 404, "/static/app/README.md": 404,
@@ -97,7 +97,8 @@ func TestHandler_places_of_earlier_releases(t *testing.T) {
 
 func TestHandler_every_answer_is_guarded(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{"/", "/login", "/console/", "/console/nothing", "/static/app/none.js", "/static/x"} {
+	for _, path := range []string{"/", "/login", "/console/", "/console/nothing", "/static/app/none.js", "/static/x",
+		"/console/worker.js", "/console/offline", "/console/icon-192.png", "/console/share"} {
 		h := ask(t, "GET", path).Header
 		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
 			"Referrer-Policy": "same-origin", "Cache-Control": "no-store"} {

@@ -8,7 +8,7 @@ const backend = process.env['SHORTLINE_URL'] ?? 'http://127.0.0.1:8080';
 
 // What the list of links needs, with which most visits begin. Parts that open later, or that only later screens use, are loaded then.
 const first =
-  /node_modules|vite\/|src\/(ui\/(?!(calendar|card|dateline|dates|filepicker|float|menulist|sheet|stat)\.)|api\/|screens\/links\/)|src\/([^/]+|palette\/match|screens\/(index|notfound|signin)|screens\/link\/(fields|form|campaign|tags))\.tsx?$/;
+  /node_modules|vite\/|src\/(ui\/(?!(calendar|card|dateline|dates|filepicker|float|menulist|sheet|stat)\.)|api\/|screens\/links\/)|src\/([^/]+|palette\/match|screens\/(index|notfound|signin)|screens\/link\/fields)\.tsx?$/;
 
 export default defineConfig(({ command }) => ({
   plugins: [numberedKeys(), screenList(), jsx],

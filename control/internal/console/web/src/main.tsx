@@ -9,7 +9,7 @@ import './style/rules.css';
 import './theme';
 import { App } from './app';
 import { goHome } from './home';
-import { follow } from './route';
+import { base, follow } from './route';
 import { enter } from './switch';
 import { preferred, speak } from './text';
 import { keepFocus } from './ui/focus';
@@ -20,3 +20,7 @@ if (!goHome()) {
   keepFocus();
   render(<App />, document.body);
 }
+
+// The worker shows a page while the server cannot be reached. Without it, the browser shows its own.
+if (import.meta.env.PROD && 'serviceWorker' in navigator)
+  navigator.serviceWorker.register(`${base}/worker.js`).catch(() => undefined);

@@ -117,6 +117,9 @@ function changer({ changed }: Partial<Schema<'Answer'>>): string {
 /** The version of objects that the API returned, for If-Match. */
 const versions = new WeakMap<object, string>();
 
+/** The version of an object that the API returned; undefined if it has none. */
+export const versionOf = (object: object): string | undefined => versions.get(object);
+
 /** Requests about the account and about workspaces do not work in a workspace. */
 const outsideWorkspaces = /^\/api\/(auth|workspaces|invitations)([/?]|$)/;
 
@@ -155,6 +158,12 @@ function worded(body: unknown, status: number): unknown {
     fields?.map((one) => one.message).join(' · ') ??
     (stale ? reworded : said)(message, rest, t('problem.status', { status }));
   return { ...rest, errors: fields, message: all };
+}
+
+/** The error of an item that the API has refused. Its fields begin in the item. */
+export function refusal(item: Schema<'ItemError'>): ApiError {
+  const errors = item.errors.map((one) => ({ ...one, field: one.field.replace(/^items\.\d+\./, '') }));
+  return new ApiError(item.statusCode, worded({ ...item, errors }, item.statusCode));
 }
 
 /** The error of an answer. It is undefined after the user has removed its cause, and the request is to be repeated. */

@@ -13,7 +13,7 @@ type Screen = ComponentType<ScreenProps>;
 /** The screens by the pattern of their path. */
 export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/(?:links)?$/, Links],
-  [/^\/links\/(?<id>[\w-]+)$/, lazy(async () => (await import('./work')).EditLink)],
+  [/^\/links\/(?<id>[\w-]+)$/, lazy(async () => (await import('./work')).LinkScreen)],
   [/^\/links\/(?<id>[\w-]+)\/rules$/, lazy(async () => (await import('./work')).Rules)],
   [/^\/links\/(?<id>[\w-]+)\/analytics$/, lazy(async () => (await import('./work')).LinkAnalytics)],
   [/^\/links\/(?<id>[\w-]+)\/experiment$/, lazy(async () => (await import('./work')).ExperimentScreen)],
@@ -33,6 +33,8 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/keys$/, lazy(async () => (await import('./manage')).Keys)],
   [/^\/webhooks$/, lazy(async () => (await import('./manage')).Webhooks)],
   [/^\/webhooks\/(?<id>[\w-]+)$/, lazy(async () => (await import('./manage')).WebhookScreen)],
+  [/^\/alerts(?:\/(?<id>rules|channels))?$/, lazy(async () => (await import('./manage')).Alerts)],
+  [/^\/mail-reports$/, lazy(async () => (await import('./manage')).MailReports)],
   [/^\/members$/, lazy(async () => (await import('./manage')).Members)],
   [/^\/workspace$/, lazy(async () => (await import('./manage')).WorkspaceScreen)],
   [/^\/audit$/, lazy(async () => (await import('./manage')).Audit)],
@@ -93,6 +95,8 @@ export const places: readonly { name: Name; places: readonly Place[] }[] = [
       { at: '/domains', icon: 'domain', name: 'nav.domains', key: 'd' },
       { at: '/keys', icon: 'key', name: 'nav.keys', key: 'k', for: 'ADMIN' },
       { at: '/webhooks', icon: 'webhook', name: 'nav.webhooks', key: 'w', for: 'ADMIN' },
+      { at: '/alerts', icon: 'bell', name: 'nav.alerts', key: 'n', for: 'ADMIN' },
+      { at: '/mail-reports', icon: 'mail', name: 'nav.mailReports', key: 'f', for: 'ADMIN' },
       { at: '/members', icon: 'members', name: 'nav.members', key: 'p' },
       { at: '/workspace', icon: 'settings', name: 'nav.settings', key: 's' },
       { at: '/audit', icon: 'audit', name: 'nav.audit', key: 'h', for: 'ADMIN' },

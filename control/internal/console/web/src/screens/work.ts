@@ -4,7 +4,7 @@ export { ExperimentScreen } from './experiment/experiment';
 export { History } from './history/history';
 export { ImportScreen } from './imports/import';
 export { Imports } from './imports/imports';
-export { EditLink } from './link/link';
+export { LinkScreen } from './link/link';
 export { Live } from './live/live';
 export { Missing } from './missing/missing';
 export { Designer } from './qr/qr';

@@ -28,9 +28,12 @@ export interface Draft<T> {
   restored: boolean;
   /** Forgets the draft: after saving, or because the user wants to begin again with `value`. */
   discard: (value?: T) => void;
-  /** After `sent` was saved as `stored`: what the user has typed since stays, and is a draft again. */
-  saved: (sent: T, stored: T) => void;
+  /** After `sent` was saved as `stored`: what the user has typed since stays, and is a draft again. Returns whether there is any. */
+  saved: (sent: T, stored: T) => boolean;
 }
+
+/** Whether there is a draft with that key. */
+export const hasDraft = (key: string): boolean => read(key) !== null;
 
 /** The draft with that key, or `initial`. The value must be what JSON can express. */
 export function useDraft<T extends object>(key: string, initial: T): Draft<T> {
@@ -62,6 +65,7 @@ export function useDraft<T extends object>(key: string, initial: T): Draft<T> {
       if (Object.keys(since).length > 0) store(value);
       else forget();
       setState({ value, restored: false });
+      return Object.keys(since).length > 0;
     },
   };
 }

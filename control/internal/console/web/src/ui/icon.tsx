@@ -2,6 +2,7 @@
 import { h } from 'preact';
 import {
   ArrowLeft,
+  Bell,
   Bookmark,
   Bot,
   Building2,
@@ -76,6 +77,7 @@ const icons = {
   analytics: ChartLine,
   audit: ScrollText,
   back: ArrowLeft,
+  bell: Bell,
   bot: Bot,
   bundle: Package,
   calendar: CalendarDays,

@@ -8,31 +8,33 @@ interface Toast {
   id: number;
   text: string;
   bad: boolean;
-  undo: (() => void) | undefined;
+  /** What its button does. */
+  act: (() => void) | undefined;
+  name: string;
 }
 
 const shown = signal<Toast[]>([]);
-const lasting = 6000; // milliseconds; with a way to undo, twice as long
+const lasting = 6000; // milliseconds; with a button, twice as long
 let last = 0;
 
 function dismiss(id: number): void {
   shown.value = shown.value.filter((one) => one.id !== id);
 }
 
-/** Tells what has happened. With `undo`, the message has a button that calls it. */
-export function notify(text: string, undo?: () => void): void {
+/** Tells what has happened. With `act`, the message has a button of that name that calls it. */
+export function notify(text: string, act?: () => void, name = t('action.undo')): void {
   const id = ++last;
-  // A text that is there already, without a way to undo, would only be there twice.
-  const others = shown.value.filter((one) => one.text !== text || one.undo);
-  shown.value = [...others.slice(-2), { id, text, bad: false, undo }];
-  setTimeout(() => dismiss(id), undo ? 2 * lasting : lasting);
+  // A text that is there already, without a button, would only be there twice.
+  const others = shown.value.filter((one) => one.text !== text || one.act);
+  shown.value = [...others.slice(-2), { id, text, bad: false, act, name }];
+  setTimeout(() => dismiss(id), act ? 2 * lasting : lasting);
 }
 
 /** Tells that something failed, for `n` of many links if that is given. The message stays until it is dismissed. */
 export function complain(error: unknown, n = 0): void {
   const reason = explain(error);
   const text = n > 0 ? t('links.someFailed', { n, reason }) : reason;
-  shown.value = [...shown.value.slice(-2), { id: ++last, text, bad: true, undo: undefined }];
+  shown.value = [...shown.value.slice(-2), { id: ++last, text, bad: true, act: undefined, name: '' }];
 }
 
 export function Toasts() {
@@ -41,15 +43,15 @@ export function Toasts() {
       {shown.value.map((one) => (
         <div key={one.id} class={one.bad ? 'toast bad' : 'toast'}>
           <span>{one.text}</span>
-          {one.undo && (
+          {one.act && (
             <Button
               kind="quiet"
               onClick={() => {
                 dismiss(one.id);
-                one.undo?.();
+                one.act?.();
               }}
             >
-              {t('action.undo')}
+              {one.name}
             </Button>
           )}
           <IconButton icon="close" label={t('action.close')} onClick={() => dismiss(one.id)} />

@@ -5,7 +5,7 @@ import { api, type Schema } from '../../api/client';
 import { parse } from '../../rules/model';
 import { describe } from '../../rules/sentence';
 import { may } from '../../session';
-import { day, moment, number, t, type Key } from '../../text';
+import { day, moment, number, t } from '../../text';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Head, Loading, Waiting } from '../../ui/page';
@@ -13,46 +13,15 @@ import { pageOf, Pager } from '../../ui/pager';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { notify } from '../../ui/toast';
-import { labels } from '../link/fields';
 import { LinkTabs } from '../link/tabs';
 import { bare, nameOf } from '../links/changes';
 import { forget } from '../links/list';
+import { actionOf, fieldOf, hidden, partOf, personOf } from './words';
 
 type Entry = Schema<'URLChange'>;
 type Changes = Entry['changes'];
 
 const pageSize = 20;
-
-const actions = new Map<string, Key>([
-  ['EARLIER', 'history.earlier'],
-  ['URL_CREATED', 'history.created'],
-  ['URL_UPDATED', 'history.updated'],
-  ['URL_DELETED', 'history.deleted'],
-  ['URL_RESTORED', 'history.restored'],
-  ['URL_ROLLED_BACK', 'history.rolledBack'],
-]);
-
-/** An action in words. Changes of rules and variants are named by themselves. */
-const actionOf = (action: string): string => t((actions.get(action) ?? 'history.updated') as 'history.updated');
-
-/** Fields of rules and variants. */
-const others = {
-  name: 'rules.name',
-  targetUrl: 'rules.target',
-  isActive: 'rules.active',
-  conditions: 'rules.conditions',
-  priority: 'history.priority',
-  clickBaseline: 'history.clickBaseline',
-  weight: 'test.weight',
-} as const;
-
-/** Switches that follow from the rules and variants themselves. */
-const hidden = new Set(['isSmartRouting', 'isABTesting']);
-
-function fieldOf(name: string): string {
-  if (Object.hasOwn(labels, name)) return t(labels[name as keyof typeof labels]);
-  return Object.hasOwn(others, name) ? t(others[name as keyof typeof others]) : name;
-}
 
 function valueOf(name: string, value: unknown): string {
   if (name === 'conditions' && value) return describe(parse(value));
@@ -97,13 +66,7 @@ function Values({ label, of: changes }: { label: string; of: Changes }) {
 
 /** The changes of a rule or a variant. */
 function Part({ kind, part }: { kind: 'rule' | 'variant'; part: Entry['variants'][number] }) {
-  const values = Object.values(part.changes);
-  const how = values.every((one) => one.old === null)
-    ? 'Added'
-    : values.every((one) => one.new === null)
-      ? 'Removed'
-      : 'Changed';
-  const title = t(`history.part.${kind}${how}`, { name: part.name });
+  const title = partOf(kind, part);
   return (
     <>
       <h3 dir="auto">{title}</h3>
@@ -115,7 +78,6 @@ function Part({ kind, part }: { kind: 'rule' | 'variant'; part: Entry['variants'
 function Version({ of: entry, present, onBack }: { of: Entry; present: boolean; onBack: () => void }) {
   const at = entry.at;
   const when = at ? moment(at) : t('history.unknown');
-  const person = entry.user;
   return (
     <li>
       <header>
@@ -124,7 +86,7 @@ function Version({ of: entry, present, onBack }: { of: Entry; present: boolean; 
             {actionOf(entry.action)} {present && <span class="badge good">{t('history.now')}</span>}
           </h2>
           <p class="hint">
-            {when} · <bdi>{person ? (person.name ?? t('history.gone')) : t('audit.nobody')}</bdi>
+            {when} · <bdi>{personOf(entry)}</bdi>
           </p>
         </div>
         {!present && may('EDITOR') && (

@@ -4,14 +4,14 @@ import { api, type Schema } from '../../api/client';
 import { go } from '../../route';
 import { may, workspace } from '../../session';
 import { t } from '../../text';
-import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Input } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
+import { Menu } from '../../ui/menu';
 import { complain, notify } from '../../ui/toast';
-import { Address, shared } from '../links/address';
-import { bare, remove, restore, setStatus } from '../links/changes';
+import { Address } from './address';
+import { bare, remove, restore, setStatus, shared } from '../links/changes';
 import { forget } from '../links/list';
 
 type Link = Schema<'URL'>;
@@ -38,7 +38,7 @@ function Duplicate({ link, onClose }: { link: Link; onClose: () => void }) {
     notify(t('create.ready', { link: bare(copy.shortUrl) }));
     forget();
     onClose();
-    go(`/links/${copy.id}`);
+    go(`/links/${copy.id}?edit=1`);
   };
   return (
     <FormDialog
@@ -70,7 +70,7 @@ function Duplicate({ link, onClose }: { link: Link; onClose: () => void }) {
   );
 }
 
-/** The buttons of a link for its editors. */
+/** The menu of a link for its editors. */
 export function LinkActions({ link, onChanged }: { link: Link; onChanged: () => void }) {
   const [open, setOpen] = useState<'copy' | 'delete'>();
   if (!may('EDITOR')) return null;
@@ -102,21 +102,27 @@ export function LinkActions({ link, onChanged }: { link: Link; onChanged: () => 
     });
   };
   const kept = (workspace.value?.trashDays ?? 1) > 0;
+  const works = link.status !== 'SUSPENDED';
   return (
-    <div class="actions">
-      {link.status !== 'SUSPENDED' && (
-        <>
-          <Button icon={off ? 'play' : 'pause'} onClick={() => void toggle().catch(complain)}>
-            {off ? t('links.enable') : t('links.disable')}
-          </Button>
-          <Button icon="copy" onClick={() => setOpen('copy')}>
-            {t('copy.action')}
-          </Button>
-        </>
-      )}
-      <Button icon="trash" onClick={() => (kept ? void bin().catch(complain) : setOpen('delete'))}>
-        {t('links.delete')}
-      </Button>
+    <>
+      <Menu
+        label={t('over.actions', { link: bare(link.shortUrl) })}
+        items={[
+          works && {
+            icon: off ? 'play' : 'pause',
+            text: off ? t('links.enable') : t('links.disable'),
+            onPick: () => void toggle().catch(complain),
+          },
+          works && { icon: 'copy', text: t('copy.action'), onPick: () => setOpen('copy') },
+          works && 'line',
+          {
+            icon: 'trash',
+            text: t('links.delete'),
+            danger: true,
+            onPick: () => (kept ? void bin().catch(complain) : setOpen('delete')),
+          },
+        ]}
+      />
       {open === 'copy' && <Duplicate link={link} onClose={() => setOpen(undefined)} />}
       {open === 'delete' && (
         <Confirm
@@ -131,6 +137,6 @@ export function LinkActions({ link, onChanged }: { link: Link; onChanged: () => 
           <p>{t('trash.askHint')}</p>
         </Confirm>
       )}
-    </div>
+    </>
   );
 }

@@ -8,7 +8,7 @@ import { Input } from '../../ui/field';
 import { useLater } from '../../ui/later';
 import { Picker } from '../../ui/picker';
 import { useResource } from '../../ui/resource';
-import { utm, withCampaign, type Utm } from './fields';
+import { utm, type Utm } from './fields';
 
 interface CampaignProps {
   fields: Utm;
@@ -47,8 +47,8 @@ export function CampaignFields(props: CampaignProps) {
   );
 }
 
-/** The fields in a form of a link: a template fills them in, and the resulting address is shown. */
-export function Campaign({ address, ...props }: CampaignProps & { address: string }) {
+/** The fields in a form of a link. A template fills them in. */
+export function Campaign(props: CampaignProps) {
   const { fields, set, problem } = props;
   const [begun] = useState(() => utm.some((name) => fields[name] !== ''));
   const find = async (text: string, signal: AbortSignal) => {
@@ -74,11 +74,6 @@ export function Campaign({ address, ...props }: CampaignProps & { address: strin
           onPick={use}
         />
         <CampaignFields {...props} />
-        {filled.length > 0 && (
-          <p class="hint">
-            {t('edit.preview')} <span class="mono">{withCampaign({ ...fields, originalUrl: address })}</span>
-          </p>
-        )}
         {filled.length > 0 && may('EDITOR') && (
           <p>
             <a href={to(`/templates?${kept.toString()}`)}>{t('templates.keep')}</a>

@@ -41,6 +41,9 @@ export type Fields = Record<
   string
 > & { tags: string[]; noPassword: boolean; forwardPath: boolean };
 
+/** The key of the draft of a link's form. */
+export const draftKey = (id: string): string => `link.${id}`;
+
 /** The names of the fields. */
 export const labels = {
   originalUrl: 'create.destination',

@@ -6,7 +6,6 @@ import { Button } from '../../ui/button';
 import { Area, Input, Select } from '../../ui/field';
 import { FilePicker } from '../../ui/filepicker';
 import { explain } from '../../ui/problem';
-import { bare } from '../links/changes';
 import { Part, type PartProps } from './form';
 
 type Link = Schema<'URL'>;
@@ -64,11 +63,10 @@ function Picture({ link, onImage }: Pick<SocialProps, 'link' | 'onImage'>) {
   );
 }
 
-/** The fields, and about how networks show them. Each network has its own layout. */
+/** The fields of the preview in social networks. */
 export function Social({ fields, set, problem, link, onImage }: SocialProps) {
   const { ogTitle, ogDescription, twitterCardType } = fields;
   const shown = ogTitle !== '' || ogDescription !== '' || Boolean(link.ogImage);
-  const small = twitterCardType === 'summary' || (twitterCardType === '' && !link.ogImage);
   const wrong = ['ogTitle', 'ogDescription', 'twitterCardType'].some((name) => problem(name));
   return (
     <Part title={t('social.title')} open={shown || wrong}>
@@ -102,18 +100,6 @@ export function Social({ fields, set, problem, link, onImage }: SocialProps) {
       <div>
         <Picture link={link} onImage={onImage} />
       </div>
-      {shown && (
-        <figure class={small ? 'social small' : 'social'} aria-label={t('social.look')}>
-          {link.ogImage && <img src={`/api/og-images/${encodeURIComponent(link.ogImage)}`} alt="" />}
-          <div>
-            <p class="hint mono">{bare(link.shortUrl).split('/')[0]}</p>
-            <p class="strong" dir="auto">
-              {ogTitle || link.title || t('app.name')}
-            </p>
-            <p dir="auto">{ogDescription}</p>
-          </div>
-        </figure>
-      )}
     </Part>
   );
 }

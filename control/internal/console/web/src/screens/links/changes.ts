@@ -3,6 +3,9 @@ import { api } from '../../api/client';
 import { said } from '../../text';
 import type { Link } from './list';
 
+/** Stands for the host of the service; '' is the default domain of the workspace. No host name has this form. */
+export const shared = '/';
+
 const most = 1000; // links in one request
 
 /** Calls `change` with the ids in portions. It stops at the first error; the portions before it are changed. */

@@ -1,22 +1,19 @@
 import { useState } from 'preact/hooks';
 import { api, ApiError, type Schema } from '../../api/client';
+import { go, query } from '../../route';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
 import { copied } from '../../ui/copy';
 import { Dialog } from '../../ui/dialog';
 import { useDraft } from '../../ui/draft';
 import { Input } from '../../ui/field';
+import { lazy } from '../../ui/lazy';
 import { Problem } from '../../ui/problem';
 import { notify } from '../../ui/toast';
-import { Campaign } from '../link/campaign';
 import { differences, noFields, type Fields } from '../link/fields';
-import { More as Advanced, Schedule } from '../link/form';
-import { TagField } from '../link/tags';
-import { Address, shared } from './address';
-import { bare, complete } from './changes';
-import { Page } from './page';
+import { bare, complete, shared } from './changes';
 
-interface Draft extends Fields {
+export interface Draft extends Fields {
   customSlug: string;
   /** As in `Address`. */
   domain: string;
@@ -47,40 +44,6 @@ export function requestOf(draft: Draft): Schema<'CreateURL'> {
   };
 }
 
-interface MoreProps {
-  draft: Draft;
-  place: Place | undefined;
-  set: (values: Partial<Draft>) => void;
-  problem: Problems;
-}
-
-function More({ draft, place, set, problem }: MoreProps) {
-  return (
-    <>
-      <Address
-        slug={draft.customSlug}
-        domain={draft.domain}
-        fixed={place !== undefined}
-        within={place?.within}
-        set={set}
-        problem={problem}
-      />
-      <Input
-        label={t('create.linkTitle')}
-        hint={t('create.titleHint')}
-        problem={problem('title')}
-        name="title"
-        value={draft.title}
-        onValue={(title) => set({ title })}
-      />
-      <TagField values={draft.tags} onValues={(tags) => set({ tags })} problem={problem('tags')} />
-      <Campaign address={draft.originalUrl} fields={draft} set={set} problem={problem} />
-      <Schedule fields={draft} set={set} problem={problem} />
-      <Advanced fields={draft} set={set} problem={problem} protectedNow={false} />
-    </>
-  );
-}
-
 type Problems = (field: string) => string | undefined;
 
 interface CreateProps {
@@ -89,11 +52,21 @@ interface CreateProps {
   onCreated: (link: Schema<'URL'>) => void;
 }
 
+/** The fields that are always shown. */
+const usual = /^(originalUrl|customSlug|domain|title|tags)/;
+
+const Options = lazy(async () => (await import('../link/options')).Options, null);
+
+/** What the address of the page asks for: another application has shared it. */
+const asked = () => ({ originalUrl: query.value.get('url') ?? '', title: query.value.get('title') ?? '' });
+
 /** The dialog for a new link: paste an address and press Enter. */
 export function Create({ place, onClose, onCreated }: CreateProps) {
-  // Each place has a draft of its own.
-  const kept = useDraft<Draft>(place ? `link new ${place.host}/${place.slug}` : 'link new', {
+  const given = asked();
+  // Each place and each shared address has a draft of its own.
+  const kept = useDraft<Draft>(`link new ${place ? `${place.host}/${place.slug}` : given.originalUrl}`.trim(), {
     ...blank,
+    ...given,
     ...(place && { customSlug: place.slug, domain: place.domain || shared }),
   });
   const draft = kept.value;
@@ -102,9 +75,8 @@ export function Create({ place, onClose, onCreated }: CreateProps) {
   const set = kept.patch;
   const fields = error instanceof ApiError ? error.fields : [];
   const problem: Problems = (field) => fields.find((one) => one.field.split(/[.[]/)[0] === field)?.message;
-  // The title of the page is no reason to open the other fields.
-  const entered = requestOf(draft.title === draft.pageTitle ? { ...draft, title: '' } : draft);
-  const more = Object.keys(entered).length > 1 || fields.some((f) => f.field !== 'originalUrl');
+  const rare = differences(noFields, { ...draft, originalUrl: '', title: '', tags: [] });
+  const more = Object.keys(rare).length > 0 || fields.some(({ field }) => !usual.test(field));
 
   const save = async () => {
     setBusy(true);
@@ -113,7 +85,10 @@ export function Create({ place, onClose, onCreated }: CreateProps) {
       const link = await api.post('/api/urls', { body, ...(place?.within && { within: place.within }) });
       kept.discard();
       const short = bare(link.shortUrl);
-      notify((await copied(link.shortUrl)) ? t('create.created', { link: short }) : t('create.ready', { link: short }));
+      const text = (await copied(link.shortUrl))
+        ? t('create.created', { link: short })
+        : t('create.ready', { link: short });
+      notify(text, () => go(`/links/${link.id}/qr`), t('qr.title'));
       onCreated(link);
     } catch (failed) {
       setError(failed);
@@ -123,7 +98,11 @@ export function Create({ place, onClose, onCreated }: CreateProps) {
   };
 
   return (
-    <Dialog title={place ? t('missing.newOn', { domain: place.host }) : t('create.title')} onClose={onClose}>
+    <Dialog
+      title={place ? t('missing.newOn', { domain: place.host }) : t('create.title')}
+      onClose={onClose}
+      kind="newlink"
+    >
       <form
         novalidate
         onSubmit={(event) => {
@@ -144,17 +123,7 @@ export function Create({ place, onClose, onCreated }: CreateProps) {
           first
           onValue={(originalUrl) => set({ originalUrl })}
         />
-        <Page
-          address={draft.originalUrl}
-          onTitle={(title) =>
-            // What somebody has typed stays.
-            (draft.title === '' || draft.title === draft.pageTitle) && set({ title, pageTitle: title })
-          }
-        />
-        <details open={more}>
-          <summary>{t('create.more')}</summary>
-          <More draft={draft} place={place} set={set} problem={problem} />
-        </details>
+        <Options draft={draft} place={place} set={set} problem={problem} more={more} />
         <footer>
           <Button onClick={onClose}>{t('action.cancel')}</Button>
           <Button kind="primary" type="submit" busy={busy}>

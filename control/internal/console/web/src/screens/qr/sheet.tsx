@@ -7,16 +7,8 @@ import { Select } from '../../ui/field';
 import { Empty, Head, Waiting } from '../../ui/page';
 import { useResource } from '../../ui/resource';
 import { bare } from '../links/changes';
-import { Code, type Style } from './code';
-
-const style: Style = {
-  color: '#000000',
-  background: '#ffffff',
-  shape: 'square',
-  level: 'M',
-  margin: 4,
-  width: 300,
-};
+import { Code } from './code';
+import { usual } from './style';
 
 /** The codes of several links on pages to print, with captions. */
 export function Sheet() {
@@ -68,7 +60,7 @@ export function Sheet() {
       <ul class="codes" style={{ '--columns': columns }}>
         {links.data.map((link) => (
           <li key={link.id}>
-            <Code id={link.id} address={bare(link.shortUrl)} style={style} />
+            <Code id={link.id} address={bare(link.shortUrl)} style={usual} />
             {captions === 'title' && link.title && <b dir="auto">{link.title}</b>}
             <span class="mono">{bare(link.shortUrl)}</span>
           </li>

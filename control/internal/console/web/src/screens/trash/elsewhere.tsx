@@ -6,8 +6,8 @@ import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
 import { Picker } from '../../ui/picker';
 import { notify } from '../../ui/toast';
-import { domains, shared } from '../links/address';
-import { bare } from '../links/changes';
+import { domains } from '../link/address';
+import { bare, shared } from '../links/changes';
 
 const fields = ['slug', 'domain', 'externalId'] as const;
 

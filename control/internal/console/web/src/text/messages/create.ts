@@ -161,6 +161,32 @@ export const create = {
     ja: '破棄',
     ar: 'تجاهل',
   },
+  'create.duplicates': {
+    en: { one: '{n} link leads there already:', other: '{n} links lead there already:' },
+    de: { one: '{n} Link führt schon dorthin:', other: '{n} Links führen schon dorthin:' },
+    fr: { one: '{n} lien y mène déjà :', many: '{n} de liens y mènent déjà :', other: '{n} liens y mènent déjà :' },
+    es: {
+      one: '{n} enlace ya lleva allí:',
+      many: '{n} de enlaces ya llevan allí:',
+      other: '{n} enlaces ya llevan allí:',
+    },
+    ja: { other: '同じリンク先のリンクが {n} 件あります:' },
+    ar: {
+      zero: 'لا روابط تقود إلى هناك:',
+      one: 'رابط واحد يقود إلى هناك بالفعل:',
+      two: 'رابطان يقودان إلى هناك بالفعل:',
+      few: '{n} روابط تقود إلى هناك بالفعل:',
+      other: '{n} رابطًا يقود إلى هناك بالفعل:',
+    },
+  },
+  'create.showDuplicates': {
+    en: 'Show them',
+    de: 'Anzeigen',
+    fr: 'Les afficher',
+    es: 'Mostrarlos',
+    ja: '表示',
+    ar: 'عرضها',
+  },
   'create.noPage': {
     en: 'This page cannot be read at present. The link can be created nevertheless.',
     de: 'Diese Seite lässt sich gerade nicht lesen. Der Link kann trotzdem erstellt werden.',

@@ -5,6 +5,7 @@ import type { Catalogue } from '../message';
 import { abuse } from './abuse';
 import { access } from './access';
 import { account } from './account';
+import { alerts } from './alerts';
 import { app } from './app';
 import { audit } from './audit';
 import { audited } from './audited';
@@ -19,6 +20,7 @@ import { edges } from './edges';
 import { entrance } from './entrance';
 import { experiment } from './experiment';
 import { experimentoutcome } from './experimentoutcome';
+import { experimentplan } from './experimentplan';
 import { experimentreasons } from './experimentreasons';
 import { factors } from './factors';
 import { health } from './health';
@@ -31,9 +33,11 @@ import { link } from './link';
 import { links } from './links';
 import { live } from './live';
 import { liveclicks } from './liveclicks';
+import { mailreports } from './mailreports';
 import { members } from './members';
 import { missing } from './missing';
 import { navigation } from './navigation';
+import { overview } from './overview';
 import { palette } from './palette';
 import { people } from './people';
 import { qr } from './qr';
@@ -41,7 +45,9 @@ import { report } from './report';
 import { reportcontrols } from './reportcontrols';
 import { reportmarks } from './reportmarks';
 import { rules } from './rules';
+import { rulestarts } from './rulestarts';
 import { said } from './said';
+import { saidalerts } from './saidalerts';
 import { saidimports } from './saidimports';
 import { saidvalues } from './saidvalues';
 import { share } from './share';
@@ -58,6 +64,7 @@ export const messages = {
   ...access,
   ...account,
   ...factors,
+  ...alerts,
   ...app,
   ...controls,
   ...navigation,
@@ -72,17 +79,20 @@ export const messages = {
   ...domainsettings,
   ...experiment,
   ...experimentoutcome,
+  ...experimentplan,
   ...imports,
   ...importplan,
   ...keys,
   ...labels,
   ...views,
   ...link,
+  ...overview,
   ...links,
   ...create,
   ...live,
   ...liveclicks,
   ...workspace,
+  ...mailreports,
   ...members,
   ...missing,
   ...palette,
@@ -93,6 +103,7 @@ export const messages = {
   ...report,
   ...share,
   ...rules,
+  ...rulestarts,
   ...conditions,
   ...tryout,
   ...edges,
@@ -100,6 +111,7 @@ export const messages = {
   ...said,
   ...saidvalues,
   ...saidimports,
+  ...saidalerts,
   ...experimentreasons,
   ...webhooks,
   ...webhookhealth,

@@ -273,4 +273,20 @@ export const navigation = {
     ja: '言語',
     ar: 'اللغة',
   },
+  'nav.alerts': {
+    en: 'Alerts',
+    de: 'Meldungen',
+    fr: 'Alertes',
+    es: 'Alertas',
+    ja: 'アラート',
+    ar: 'التنبيهات',
+  },
+  'nav.mailReports': {
+    en: 'Reports by mail',
+    de: 'Berichte per Mail',
+    fr: 'Rapports par e-mail',
+    es: 'Informes por correo',
+    ja: 'メールレポート',
+    ar: 'تقارير بالبريد',
+  },
 } as const satisfies Messages;

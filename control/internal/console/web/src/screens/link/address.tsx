@@ -5,10 +5,7 @@ import { Input } from '../../ui/field';
 import { useLater } from '../../ui/later';
 import { Picker } from '../../ui/picker';
 import { useResource } from '../../ui/resource';
-import { bare } from './changes';
-
-/** Stands for the host of the service; '' is the default domain of the workspace. No host name has this form. */
-export const shared = '/';
+import { bare, shared } from '../links/changes';
 
 /** The domains for links, the service's own first. */
 export async function domains(text: string, signal: AbortSignal) {
@@ -19,14 +16,17 @@ export async function domains(text: string, signal: AbortSignal) {
 
 interface StateProps {
   slug: string;
+  /** A slug to offer while there is none. */
+  idea: string;
   domain: string;
   within: string | undefined;
   onSlug: (slug: string) => void;
 }
 
 /** Whether the slug is free. Its line is always there, so that nothing moves when the answer arrives. */
-function State({ slug, domain, within, onSlug }: StateProps) {
-  const wanted = useLater(slug);
+function State({ slug, idea, domain, within, onSlug }: StateProps) {
+  const asked = slug || idea;
+  const wanted = useLater(asked);
   const found = useResource(`${wanted} ${domain}`, async (signal) =>
     // The API refuses longer slugs, and creating the link says so.
     wanted && wanted.length <= 50
@@ -37,7 +37,8 @@ function State({ slug, domain, within, onSlug }: StateProps) {
         })
       : undefined,
   );
-  const answer = found.data?.slug === slug ? found.data : undefined;
+  const answer = found.data?.slug === asked ? found.data : undefined;
+  const offer = slug === '' && answer?.status === 'FREE' ? idea : answer?.suggestion;
   const link = answer ? bare(answer.shortUrl) : '';
   const says = answer && {
     FREE: () => t('create.slugFree', { link }),
@@ -46,13 +47,13 @@ function State({ slug, domain, within, onSlug }: StateProps) {
     INVALID: () => t('create.slugInvalid'),
   };
   return (
-    <div class={answer?.status === 'FREE' ? 'slugstate free' : 'slugstate'}>
+    <div class={slug !== '' && answer?.status === 'FREE' ? 'slugstate free' : 'slugstate'}>
       <p class="hint" role="status">
-        {answer && says ? says[answer.status]() : slug === '' && t('create.slugHint')}
+        {slug === '' ? t('create.slugHint') : answer && says?.[answer.status]()}
       </p>
-      {answer?.suggestion && (
-        <button type="button" class="asLink" onClick={() => onSlug(answer.suggestion ?? '')}>
-          {t('create.slugUse', { slug: answer.suggestion })}
+      {offer && (
+        <button type="button" class="asLink" onClick={() => onSlug(offer)}>
+          {t('create.slugUse', { slug: offer })}
         </button>
       )}
     </div>
@@ -61,6 +62,8 @@ function State({ slug, domain, within, onSlug }: StateProps) {
 
 interface AddressProps {
   slug: string;
+  /** A slug to offer, such as the words of the title. */
+  idea?: string;
   domain: string;
   /** Whether the domain is given, and cannot be chosen. */
   fixed: boolean;
@@ -72,7 +75,7 @@ interface AddressProps {
   problem: (field: string) => string | undefined;
 }
 
-export function Address({ slug, domain, fixed, explicit, within, set, problem }: AddressProps) {
+export function Address({ slug, idea = '', domain, fixed, explicit, within, set, problem }: AddressProps) {
   return (
     <>
       {!fixed && (
@@ -96,7 +99,13 @@ export function Address({ slug, domain, fixed, explicit, within, set, problem }:
           spellcheck={false}
           onValue={(customSlug) => set({ customSlug })}
         />
-        <State slug={slug.trim()} domain={domain} within={within} onSlug={(customSlug) => set({ customSlug })} />
+        <State
+          slug={slug.trim()}
+          idea={idea}
+          domain={domain}
+          within={within}
+          onSlug={(customSlug) => set({ customSlug })}
+        />
       </div>
     </>
   );
