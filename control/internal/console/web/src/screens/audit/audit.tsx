@@ -5,7 +5,7 @@ import { user, workspace } from '../../session';
 import { moment, number, second, t, type Key } from '../../text';
 import { Button } from '../../ui/button';
 import { DateTime } from '../../ui/datetime';
-import { Input, Select } from '../../ui/field';
+import { Select } from '../../ui/field';
 import { Empty, Head, Loading } from '../../ui/page';
 import { pageOf, Pager } from '../../ui/pager';
 import { Problem } from '../../ui/problem';
