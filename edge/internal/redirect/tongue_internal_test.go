@@ -1,6 +1,10 @@
 package redirect
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/shortline/shortline/shared/abuse"
+)
 
 func TestTongueOf_takes_the_language_ranked_highest(t *testing.T) {
 	t.Parallel()
@@ -32,7 +36,8 @@ func TestNotices_have_every_language_or_only_English(t *testing.T) {
 		}
 	}
 	for i := range tongues {
-		if tooManyTexts[i].text == "" || suspendedTexts[i].text == "" || formTexts[i].Right == "" {
+		if tooManyTexts[i].text == "" || suspendedTexts[i].text == "" || formTexts[i].Right == "" || reportTexts[i].Later == "" ||
+			len(reportTexts[i].Reasons) != len(abuse.Reasons) || len(reportTexts[i].Wrong) != 3 {
 			t.Errorf("%s lacks a text", tongues[i])
 		}
 	}
