@@ -8,6 +8,7 @@ import { Button } from '../../ui/button';
 import { Input, Select } from '../../ui/field';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
+import { local } from '../../ui/time';
 import { bare } from '../links/changes';
 import { TraceView } from './trace';
 import { agentNames, agentOf, nameOfAgent, somebody, visitOf, type AgentName, type Visitor } from './visitor';
@@ -27,6 +28,8 @@ function useSettled<T>(value: T, pause = 600): T {
 
 function VisitorForm({ visitor, set }: { visitor: Visitor; set: (values: Partial<Visitor>) => void }) {
   const name = nameOfAgent(visitor.userAgent);
+  // A click has these instead of a User-Agent.
+  const known = [visitor.device, visitor.os, visitor.browser].filter(Boolean);
   return (
     <div class="visitor">
       <Select<AgentName | ''>
@@ -34,10 +37,10 @@ function VisitorForm({ visitor, set }: { visitor: Visitor; set: (values: Partial
         name="agent"
         value={name}
         options={[
-          ...(name === '' ? [['', visitor.userAgent] as const] : []),
+          ...(name === '' ? [['', known.join(' · ') || visitor.userAgent] as const] : []),
           ...agentNames.map((one) => [one, t(`try.agent.${one}`)] as const),
         ]}
-        onValue={(one) => one !== '' && set({ userAgent: agentOf(one) })}
+        onValue={(one) => one !== '' && set({ userAgent: agentOf(one), device: '', os: '', browser: '' })}
       />
       <Select
         label={t('rule.country')}
@@ -78,7 +81,7 @@ function VisitorForm({ visitor, set }: { visitor: Visitor; set: (values: Partial
         label={t('try.time')}
         name="time"
         type="datetime-local"
-        value={visitor.time}
+        value={visitor.time.endsWith('Z') ? local(visitor.time) : visitor.time}
         onValue={(time) => set({ time })}
       />
       <label class="tick">
@@ -265,5 +268,19 @@ export function TryOut(props: Tried) {
       <summary>{props.draft ? t('try.title') : t('try.saved')}</summary>
       {open && <Simulator {...props} />}
     </details>
+  );
+}
+
+/** The simulator filled with a visitor: where that one would go and why, and below what can be changed to compare. */
+export function TryVisitor({ link, visitor: given }: { link: string; visitor: Visitor }) {
+  const [visitor, setVisitor] = useState(given);
+  return (
+    <>
+      <Explained link={link} visitor={useSettled(visitor)} />
+      <details class="tryout">
+        <summary>{t('try.change')}</summary>
+        <VisitorForm visitor={visitor} set={(values) => setVisitor((last) => ({ ...last, ...values }))} />
+      </details>
+    </>
   );
 }
