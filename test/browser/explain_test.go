@@ -96,7 +96,7 @@ func TestConsoleMedium_a_click_is_explained(t *testing.T) {
 
 	// The visitor of the click can be changed, to compare.
 	b.press("Try another visitor")
-	b.until(`document.querySelector('dialog [name=agent]').selectedOptions[0].text.startsWith('DESKTOP')`)
+	b.until(`document.querySelector('dialog [name=agent]').selectedOptions[0].text.startsWith('computer')`)
 	b.inspectNarrow("click-changed")
 	b.eval(`(() => {
 		const e = document.querySelector('dialog [name=agent]');

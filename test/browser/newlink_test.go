@@ -38,6 +38,11 @@ func TestNewLink_offers_the_rest(t *testing.T) {
 	b.press("Use " + idea)
 	b.until(`document.querySelector('dialog [name=customSlug]').value === ` + quoted(idea))
 	b.until(`document.querySelector('.linkpreview .typed').textContent.endsWith(` + quoted("/"+idea) + `)`)
+	b.until(`document.querySelector('.nextcode')`)
+	if got := b.scanned(".nextcode"); got != b.base+"/"+idea {
+		t.Errorf("the code leads to %q", got)
+	}
+	b.inspect("new-link-code")
 	b.press("More options")
 	b.press("Campaign (UTM)")
 	b.fill("utmSource", "mail")

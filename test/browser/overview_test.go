@@ -31,7 +31,7 @@ func TestOverview(t *testing.T) {
 	b.until(`document.querySelector('h1').textContent === ` + quoted(b.bare("store")))
 	b.until(`[...document.querySelectorAll('.monthly a')].map((e) => e.innerText.replace(/\s+/g, ' ').trim()).join() === ` +
 		`'4 clicks by people, 30 days,1 click by bots, 30 days'`)
-	b.sees("If Device is mobile, go to example.com/app", "Rule “Phones” added", "summer", "june", "Everything for summer")
+	b.sees("If Device is phone, go to example.com/app", "Rule “Phones” added", "summer", "june", "Everything for summer")
 	b.until(`document.querySelectorAll('.latest li').length === 3`)
 	b.until(`document.querySelector('.overview img.code, .overview .code img, .qrpart img')?.naturalWidth > 0`)
 	b.inspectNarrow("overview")

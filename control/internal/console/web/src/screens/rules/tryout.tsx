@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { api, ApiError, type Schema } from '../../api/client';
 import { find, locate, parse } from '../../rules/model';
 import { countries } from '../../rules/places';
+import { seen } from '../../rules/sentence';
 import { isType, typeKey } from '../../rules/types';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
@@ -29,7 +30,8 @@ function useSettled<T>(value: T, pause = 600): T {
 function VisitorForm({ visitor, set }: { visitor: Visitor; set: (values: Partial<Visitor>) => void }) {
   const name = nameOfAgent(visitor.userAgent);
   // A click has these instead of a User-Agent.
-  const known = [visitor.device, visitor.os, visitor.browser].filter(Boolean);
+  const device = visitor.device && seen('device', visitor.device);
+  const known = [device, visitor.os, visitor.browser].filter(Boolean);
   return (
     <div class="visitor">
       <Select<AgentName | ''>
