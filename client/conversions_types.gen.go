@@ -193,6 +193,8 @@ type ListGoalsParams struct {
 type Goal struct {
 	Name        string `json:"name"`
 	Conversions int    `json:"conversions"`
+	// Clicks with at least one conversion of the goal.
+	ConvertedClicks int `json:"convertedClicks"`
 	// Sum of the values in each currency.
 	Revenue []Amount `json:"revenue"`
 }

@@ -65,7 +65,7 @@ func TestConsole_analytics(t *testing.T) {
 	b.until(`location.search.includes('device=DESKTOP') && document.querySelector('.figures b').textContent === '1'`)
 	b.until(`document.querySelector('.filterchips li')?.textContent === 'DevicesComputerClear'`)
 	b.press("autumn")
-	b.until(`location.search.includes('tag=autumn') && document.querySelectorAll('.filterchips li').length === 3`)
+	b.until(`location.search.includes('tag=autumn') && document.querySelectorAll('.filterchips li').length === 4`)
 	b.inspect("report-filtered")
 	b.press("Clear the filters")
 	b.until(`!location.search.includes('tag=') && document.querySelector('.figures b').textContent === '5'`)

@@ -47,6 +47,10 @@ func (b *browser) furnish() []screen {
 	webhook := b.post("/api/webhooks", map[string]any{
 		"name": "Shop", "url": "https://shop.example.com/hook", "events": []string{"url.created"}})
 	domain := b.post("/api/domains", map[string]any{"hostname": b.acme()})
+	b.post("/api/alert-channels", map[string]any{"name": "Marketing", "kind": "mail", "target": b.email, "quietFrom": "22:00",
+		"quietTo": "07:00"})
+	b.post("/api/alert-rules", map[string]any{"name": "Our links", "causes": []string{"destination", "webhook"}})
+	b.post("/api/mail-reports", map[string]any{"name": "Every week", "every": "WEEK", "recipients": []string{b.email}})
 	user := b.user("zoe")
 	b.post("/api/utm-templates", map[string]any{"name": "Newsletter", "utmSource": "newsletter"})
 	b.post("/api/api-keys", map[string]any{"name": "Website", "scopes": []string{"links:read"}})
@@ -74,7 +78,9 @@ func (b *browser) furnish() []screen {
 		{"/domains/" + domain, b.acme(), "/api/domains/*"},
 		{"/domains/" + domain + "/settings", b.acme(), "/api/domains/*"}, {"/keys", "API keys", "/api/api-keys*"},
 		{"/webhooks", "Webhooks", "/api/webhooks*"},
-		{"/webhooks/" + webhook, "Shop", "/api/webhooks/*"}, {"/members", "Members", ""}, {"/workspace", "Personal", ""},
+		{"/webhooks/" + webhook, "Shop", "/api/webhooks/*"}, {"/alerts", "Alerts", "/api/alerts*"},
+		{"/alerts/rules", "Alerts", "/api/alert-rules*"}, {"/alerts/channels", "Alerts", "/api/alert-channels*"},
+		{"/mail-reports", "Reports by mail", "/api/mail-reports*"}, {"/members", "Members", ""}, {"/workspace", "Personal", ""},
 		{"/audit", "Audit log", "/api/audit-logs*"},
 		{"/account", "Account", ""}, {"/account/security", "Account", "/api/auth/passkeys*"},
 		{"/account/sessions", "Account", "/api/auth/sessions*"}, {"/users", "Users", "/api/users*"},

@@ -73,6 +73,10 @@ func TestSystem_edges(t *testing.T) {
 	b.until(`[...document.querySelectorAll('.edges h2 bdi')].map((e) => e.textContent).join() === 'eu-central,us-east,Without a region'`)
 	b.until(`[...document.querySelectorAll('section.edges')].map((e) => e.querySelector('h2 + p')?.className).join() === 'hint,notice warn,'`)
 	b.until(`document.querySelector('section.edges .notice').textContent.startsWith('Clicks of the region us-east since ')`)
+	// The picture of the regions says the worst of each.
+	b.until(`[...document.querySelectorAll('.region')].map((e) => e.className).join() === 'region bad,region bad,region bad'`)
+	b.until(`document.querySelectorAll('.region')[1].innerText.replace(/\s+/g, ' ').includes('2 of 2') && ` +
+		`document.querySelectorAll('.region')[1].innerText.includes('31,234')`)
 	for name, badges := range map[string]string{"fra-1": "Working", "fra-2": "Silent", "iad-1": "Behind,Clicks wait",
 		"iad-2": "Update rejected,Rules skipped", "syd-1": "Clicks lost,Duplicate"} {
 		b.until(fmt.Sprintf(`[...%s.querySelectorAll('.badge')].map((e) => e.textContent).join() === %q`, row(name), badges))

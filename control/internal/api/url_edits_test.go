@@ -46,7 +46,7 @@ func TestEdits(t *testing.T) {
 			ids = append(ids, w.do("POST", "/api/urls", body, as(w.ann)).want(201).str("id"))
 		}
 		other := w.create("other")
-		const change = `{"utm":{"utmCampaign":"summer","utmSource":null},"expiresAt":"2099-01-01T00:00:00Z","tags":["summer"],` +
+		const change = `{"status":"INACTIVE","redirectCode":301,"utm":{"utmCampaign":"summer","utmSource":null},"expiresAt":"2099-01-01T00:00:00Z","tags":["summer"],` +
 			`"removeTags":["SPRING"],"replace":{"find":"https://old.example.com/","with":"https://new.example.com/x/"}}`
 		const request = `{"filter":{"tags":["spring"]},"change":` + change + `}`
 
@@ -64,6 +64,7 @@ func TestEdits(t *testing.T) {
 		for _, id := range []string{ids[0], ids[249]} {
 			r := w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200).
 				shows("utmCampaign", "summer", "utmSource", nil, "expiresAt", "2099-01-01T00:00:00.000Z", "tags.0", "summer")
+			r.shows("status", "INACTIVE", "redirectCode", 301)
 			if !strings.HasPrefix(r.str("originalUrl"), "https://new.example.com/x/") || len(r.at("tags").([]any)) != 1 {
 				t.Errorf("%s", r.text)
 			}
@@ -83,7 +84,7 @@ func TestEdits(t *testing.T) {
 		w.do("GET", path+"/problems", "", as(w.ann)).want(200).shows("total", 2)
 		w.do("POST", path+"/undo", "", as(w.ann)).want(409)
 		w.do("GET", "/api/urls/"+ids[2], "", as(w.ann)).want(200).shows("originalUrl", "https://old.example.com/2", "utmSource", "a",
-			"utmCampaign", nil, "expiresAt", nil, "tags.0", "spring")
+			"utmCampaign", nil, "expiresAt", nil, "tags.0", "spring", "status", "ACTIVE", "redirectCode", 302)
 		w.do("GET", "/api/urls/"+ids[0], "", as(w.ann)).want(200).shows("originalUrl", "https://own.example.com/", "utmSource", "a")
 		w.do("GET", "/api/url-edits", "", as(w.ann)).want(200).shows("total", 1)
 		w.do("GET", "/api/url-edits", "", as(w.bob)).want(200).shows("total", 0)
@@ -121,6 +122,9 @@ func TestEdits_problems(t *testing.T) {
 			`{"urlIds":[],"change":{"tags":["a"]}}`:                                             "urlIds",
 			`{"urlIds":["` + good + `"],"change":{}}`:                                           "change",
 			`{"urlIds":["` + good + `"],"change":{"expiresAt":"2001-01-01"}}`:                   "change.expiresAt",
+			`{"urlIds":["` + good + `"],"change":{"status":"DELETED"}}`:                         "change.status",
+			`{"urlIds":["` + good + `"],"change":{"redirectCode":200}}`:                         "change.redirectCode",
+			`{"filter":{"health":"ill"},"change":{"tags":["a"]}}`:                               "health",
 			`{"urlIds":["` + good + `"],"change":{"replace":{"find":"","with":"x"}}}`:           "change.replace.find",
 			`{"urlIds":["` + good + `"],"change":{"utm":{"utmSource":"` + long(300) + `"}}}`:    "change.utm.utmSource",
 			`{"filter":{"status":"SOME"},"change":{"tags":["a"]}}`:                              "status",
@@ -164,4 +168,57 @@ func TestEdits_are_resumed(t *testing.T) {
 	w.ok(<-done)
 	w.do("GET", "/api/url-edits/"+edit, "", as(w.ann)).want(200).shows("status", "DONE", "changed", 450, "done", 450)
 	w.counts(450, `SELECT count(*) FROM link_history`)
+}
+
+// A link whose change panics costs the edit only itself, with a reason that the API tells. An undo tries it again.
+func TestEdits_go_on_after_panics(t *testing.T) {
+	eachWith(t, withSchemes, func(t *testing.T, w *world) {
+		broken := true
+		config := links.Config{BaseURL: baseURL, Destinations: link.Policy{Hosts: []string{"sho.rt"}},
+			Screen: func(_ context.Context, urls []string) ([]string, error) {
+				for _, one := range urls {
+					if broken && strings.Contains(one, "/bad") {
+						panic("a fault of the program")
+					}
+				}
+				return make([]string, len(urls)), nil
+			}}
+		s := links.New(config, w.store, nil)
+		run := func() (failures int) {
+			for range 100 {
+				more, err := s.NextEdit(t.Context())
+				if err != nil {
+					failures++
+				} else if !more {
+					return failures
+				}
+			}
+			t.Fatal("the edit never ends")
+			return 0
+		}
+		for i := range 5 {
+			path := fmt.Sprint(i)
+			if i == 1 || i == 3 {
+				path = "bad" + path
+			}
+			w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://old.example.com/%s"}`, path), as(w.ann)).want(201)
+		}
+		edit := w.do("POST", "/api/url-edits", `{"filter":{},"change":{"replace":{"find":"old.example.com","with":"new.example.com"}}}`,
+			as(w.ann)).want(202).str("id")
+		if n := run(); n != 7 { // of all links together, and three times of each bad one
+			t.Errorf("%d failures", n)
+		}
+		path := "/api/url-edits/" + edit
+		w.do("GET", path, "", as(w.ann)).want(200).shows("status", "DONE", "done", 5, "changed", 3, "failed", 2)
+		r := w.do("GET", path+"/problems", "", as(w.ann)).want(200).shows("total", 2)
+		if n := strings.Count(r.text, "the service failed at it 3 times"); n != 2 {
+			t.Errorf("%d reasons: %s", n, r.text)
+		}
+		broken = false
+		w.do("POST", path+"/undo", "", as(w.ann)).want(202)
+		if n := run(); n != 0 {
+			t.Errorf("%d failures of the undo", n)
+		}
+		w.do("GET", path, "", as(w.ann)).want(200).shows("status", "UNDONE", "undone", 3)
+	})
 }

@@ -40,8 +40,9 @@ func (s *Store) Tx(ctx context.Context, f func(tx *Tx) error) (err error) {
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
+	ended := false
 	defer func() {
-		if err != nil {
+		if !ended { // also if f panics: SQLite has one transaction at a time that writes
 			_ = raw.Rollback() // fails if the connection is lost, which also ends the transaction
 		}
 		err = orEnded(ctx, err)
@@ -64,6 +65,7 @@ func (s *Store) Tx(ctx context.Context, f func(tx *Tx) error) (err error) {
 	if err := raw.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
+	ended = true
 	if tx.revision > 0 {
 		s.advance(tx.revision)
 		if c, ok := ctx.Value(commitsKey{}).(*Commits); ok {

@@ -34,3 +34,26 @@ func TestTx_ends_with_its_context(t *testing.T) {
 		}
 	})
 }
+
+// A panic in a transaction rolls it back: on SQLite, the next one would otherwise wait for ever.
+func TestTx_ends_with_a_panic(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		func() {
+			defer func() { _ = recover() }()
+			_ = s.Tx(t.Context(), func(tx *store.Tx) error {
+				if _, err := tx.Exec(t.Context(), `UPDATE config_head SET revision = revision + 1`); err != nil {
+					t.Error(err)
+				}
+				panic("a fault of the program")
+			})
+		}()
+		ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
+		defer cancel()
+		if err := s.Tx(ctx, func(*store.Tx) error { return nil }); err != nil {
+			t.Error("the next transaction:", err)
+		}
+		if n, err := s.Revision(t.Context()); err != nil || n != 0 {
+			t.Errorf("revision %d, %v: it was changed", n, err)
+		}
+	})
+}

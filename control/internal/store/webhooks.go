@@ -230,7 +230,7 @@ func (tx *Tx) InsertWebhookLog(ctx context.Context, l *WebhookLog) error {
 // WebhookLogFilter selects attempts of a webhook. A zero field selects everything.
 type WebhookLogFilter struct {
 	Failed, Succeeded bool
-	Event             string
+	Event, DeliveryID string
 	Limit, Offset     int
 }
 
@@ -241,7 +241,27 @@ func (c Conn) WebhookLogs(ctx context.Context, webhookID string, f WebhookLogFil
 	w.and(f.Failed, `NOT success`)
 	w.and(f.Succeeded, `success`)
 	w.and(f.Event != "", `event = ?`, f.Event)
+	w.and(f.DeliveryID != "", `delivery_id = ?`, f.DeliveryID)
 	return pageOf(ctx, c, scanWebhookLog, webhookLogColumns, `webhook_logs`+w.String(), `sent_at DESC, id DESC`, w.args, f.Limit, f.Offset)
+}
+
+// WebhookDay counts a webhook's attempts of a day.
+type WebhookDay struct {
+	At                int64 // the beginning of the day in UTC, in Unix milliseconds
+	Succeeded, Failed int64
+}
+
+const dayMillis = 24 * 60 * 60 * 1000
+
+// WebhookDays counts a webhook's attempts from a time on by days. Days without any are left out.
+func (c Conn) WebhookDays(ctx context.Context, webhookID string, from int64) ([]WebhookDay, error) {
+	scan := func(row interface{ Scan(...any) error }) (d WebhookDay, err error) {
+		err = row.Scan(&d.At, &d.Succeeded, &d.Failed)
+		d.At *= dayMillis
+		return d, err
+	}
+	return All(ctx, c, scan, `SELECT sent_at / 86400000, sum(CASE WHEN success THEN 1 ELSE 0 END), sum(CASE WHEN success THEN 0 ELSE 1 END)
+		FROM webhook_logs WHERE webhook_id = ? AND sent_at >= ? GROUP BY 1 ORDER BY 1`, webhookID, from)
 }
 
 // WebhookLogByID reads one attempt of a webhook, or returns ErrNotFound.

@@ -291,12 +291,20 @@ func TestWebhookLogs(t *testing.T) {
 			{store.WebhookLogFilter{Succeeded: true}, []store.WebhookLog{full}},
 			{store.WebhookLogFilter{Event: "url.created"}, []store.WebhookLog{full}},
 			{store.WebhookLogFilter{Event: "url.created", Failed: true}, nil},
+			{store.WebhookLogFilter{DeliveryID: "d", Failed: true}, []store.WebhookLog{bare}},
+			{store.WebhookLogFilter{DeliveryID: "other"}, nil},
 		} {
 			tt.filter.Limit = 10
 			if list, total, err := s.WebhookLogs(ctx, w.ID, tt.filter); err != nil || total != len(tt.want) ||
 				!slices.Equal(list, tt.want) {
 				t.Errorf("%+v: %+v of %d, %v", tt.filter, list, total, err)
 			}
+		}
+		if days, err := s.WebhookDays(ctx, w.ID, 6); err != nil || !slices.Equal(days, []store.WebhookDay{{At: 0, Succeeded: 1}}) {
+			t.Errorf("days: %+v, %v", days, err)
+		}
+		if days, err := s.WebhookDays(ctx, w.ID, 0); err != nil || !slices.Equal(days, []store.WebhookDay{{Succeeded: 1, Failed: 1}}) {
+			t.Errorf("days: %+v, %v", days, err)
 		}
 		if got, err := s.WebhookLogByID(ctx, w.ID, "1"); err != nil || got != full {
 			t.Fatalf("%+v %v", got, err)

@@ -12,24 +12,25 @@ import (
 
 // AlertChannel is where alerts are sent.
 type AlertChannel struct {
-	ID         string    `json:"id"`
-	Name       string    `json:"name"`
-	Kind       string    `json:"kind" values:"alertChannelKind"`
-	Email      *string   `json:"email" doc:"Address of a channel of the kind mail."`
-	Host       *string   `json:"host" doc:"Host of the address of a chat. The address itself is never returned: whoever knows it can post there."`
-	QuietFrom  *string   `json:"quietFrom" doc:"Beginning of the quiet hours. Messages wait until their end." example:"22:00"`
-	QuietTo    *string   `json:"quietTo" example:"07:00"`
-	TimeZone   string    `json:"timeZone" doc:"IANA time zone of the quiet hours." example:"Europe/Berlin"`
-	IsActive   bool      `json:"isActive"`
-	LastError  *string   `json:"lastError" doc:"Why the last message was not accepted; null if it was."`
-	LastSentAt *kit.Time `json:"lastSentAt" doc:"When a message was last sent, or tried to be sent."`
-	CreatedAt  kit.Time  `json:"createdAt"`
-	UpdatedAt  kit.Time  `json:"updatedAt"`
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	Kind        string    `json:"kind" values:"alertChannelKind"`
+	Email       *string   `json:"email" doc:"Address of a channel of the kind mail."`
+	Host        *string   `json:"host" doc:"Host of the address of a chat. The address itself is never returned: whoever knows it can post there."`
+	QuietFrom   *string   `json:"quietFrom" doc:"Beginning of the quiet hours. Messages wait until their end." example:"22:00"`
+	QuietTo     *string   `json:"quietTo" example:"07:00"`
+	TimeZone    string    `json:"timeZone" doc:"IANA time zone of the quiet hours." example:"Europe/Berlin"`
+	IsActive    bool      `json:"isActive"`
+	LastError   *string   `json:"lastError" doc:"Why the last message was not accepted; null if it was."`
+	kit.Wording           // of LastError
+	LastSentAt  *kit.Time `json:"lastSentAt" doc:"When a message was last sent, or tried to be sent."`
+	CreatedAt   kit.Time  `json:"createdAt"`
+	UpdatedAt   kit.Time  `json:"updatedAt"`
 }
 
 func alertChannelOf(c alerts.Channel) AlertChannel {
 	out := AlertChannel{ID: c.ID, Name: c.Name, Kind: c.Kind, Host: kit.Text(c.Host()), QuietFrom: kit.Text(alerts.Clock(c.QuietFrom)),
-		QuietTo: kit.Text(alerts.Clock(c.QuietTo)), TimeZone: c.Zone, IsActive: c.Active, LastError: kit.Text(c.LastError),
+		QuietTo: kit.Text(alerts.Clock(c.QuietTo)), TimeZone: c.Zone, IsActive: c.Active, LastError: kit.Text(c.LastError), Wording: kit.WordingOf(c.LastError),
 		LastSentAt: kit.Instant(c.LastSent), CreatedAt: kit.Time(c.CreatedAt), UpdatedAt: kit.Time(c.UpdatedAt)}
 	if c.Kind == alerts.Mail {
 		out.Email = kit.Text(c.Target)
@@ -56,20 +57,21 @@ func alertRuleOf(r store.AlertRule) AlertRule {
 
 // Alert is one cause at one time.
 type Alert struct {
-	ID         string    `json:"id"`
-	RuleID     string    `json:"ruleId"`
-	RuleName   string    `json:"ruleName"`
-	Kind       string    `json:"kind" values:"alertCause"`
-	Status     string    `json:"status" values:"alertStatus"`
-	Summary    string    `json:"summary" doc:"What has happened, as a sentence."`
-	URLIDs     []string  `json:"urlIds" doc:"Ids of the links that are concerned, at most ten."`
-	URLCount   int64     `json:"urlCount" doc:"Number of links that are concerned."`
-	FiredAt    kit.Time  `json:"firedAt"`
-	ResolvedAt *kit.Time `json:"resolvedAt"`
+	ID          string    `json:"id"`
+	RuleID      string    `json:"ruleId"`
+	RuleName    string    `json:"ruleName"`
+	Kind        string    `json:"kind" values:"alertCause"`
+	Status      string    `json:"status" values:"alertStatus"`
+	Summary     string    `json:"summary" doc:"What has happened, as a sentence."`
+	kit.Wording           // of Summary
+	URLIDs      []string  `json:"urlIds" doc:"Ids of the links that are concerned, at most ten."`
+	URLCount    int64     `json:"urlCount" doc:"Number of links that are concerned."`
+	FiredAt     kit.Time  `json:"firedAt"`
+	ResolvedAt  *kit.Time `json:"resolvedAt"`
 }
 
 func alertOf(a store.Alert) Alert {
-	out := Alert{a.ID, a.RuleID, a.RuleName, a.Kind, alerts.Open, a.Summary, a.Links, a.LinkCount, kit.Time(a.FiredAt),
+	out := Alert{a.ID, a.RuleID, a.RuleName, a.Kind, alerts.Open, a.Summary, kit.WordingOf(a.Summary), a.Links, a.LinkCount, kit.Time(a.FiredAt),
 		kit.Instant(a.ResolvedAt)}
 	if a.ResolvedAt != 0 {
 		out.Status = alerts.Resolved

@@ -100,6 +100,14 @@ func statusOf(l *store.WebhookLog) *int {
 type WebhookLogList struct {
 	Logs []WebhookLog `json:"logs"`
 	kit.List[WebhookLog]
+	Daily []WebhookDay `json:"daily,omitempty" doc:"The last 14 days, oldest first, if the query has daily. Filters do not change it."`
+}
+
+// WebhookDay counts the attempts of a day.
+type WebhookDay struct {
+	At        kit.Time `json:"at" doc:"The beginning of the day in UTC."`
+	Succeeded int64    `json:"succeeded"`
+	Failed    int64    `json:"failed"`
 }
 
 // WebhookTest is the result of a test.
@@ -281,14 +289,27 @@ func (s *server) listWebhookLogs(ctx context.Context, in *struct {
 	kit.Paging
 	Status string `query:"status" values:"deliveryStatus" doc:"Only attempts with this result."`
 	Event  string `query:"event" values:"deliveredEvent" doc:"Only deliveries of this event."`
+	// The attempts of one delivery are its history.
+	DeliveryID string `query:"deliveryId" doc:"Only attempts of this delivery."`
+	Daily      bool   `query:"daily" doc:"Whether to count the attempts of each of the last 14 days, too."`
 }) (*kit.Body[WebhookLogList], error) {
-	rows, total, err := s.Webhooks.Logs(ctx, kit.Principal(ctx), in.ID, webhooks.LogFilter{Status: in.Status, Event: in.Event}, in.Size(20),
-		in.Offset(20))
+	filter := webhooks.LogFilter{Status: in.Status, Event: in.Event, DeliveryID: in.DeliveryID}
+	rows, total, err := s.Webhooks.Logs(ctx, kit.Principal(ctx), in.ID, filter, in.Size(20), in.Offset(20))
 	if err != nil {
 		return nil, err
 	}
 	shown := kit.EachOf(webhookLogOf)(rows)
-	return kit.NewBody(WebhookLogList{shown, kit.ListOf(shown, total, in.Paging, 20)}), nil
+	out := WebhookLogList{Logs: shown, List: kit.ListOf(shown, total, in.Paging, 20)}
+	if in.Daily {
+		days, err := s.Webhooks.Days(ctx, kit.Principal(ctx), in.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range days {
+			out.Daily = append(out.Daily, WebhookDay{kit.Time(d.At), d.Succeeded, d.Failed})
+		}
+	}
+	return kit.NewBody(out), nil
 }
 
 func (s *server) retryWebhook(ctx context.Context, in *struct {

@@ -11,9 +11,10 @@ import (
 
 // Goal has the figures of one goal of a link.
 type Goal struct {
-	Name        string   `json:"name"`
-	Conversions int64    `json:"conversions"`
-	Revenue     []Amount `json:"revenue" doc:"Sum of the values in each currency."`
+	Name            string   `json:"name"`
+	Conversions     int64    `json:"conversions"`
+	ConvertedClicks int64    `json:"convertedClicks" doc:"Clicks with at least one conversion of the goal."`
+	Revenue         []Amount `json:"revenue" doc:"Sum of the values in each currency."`
 }
 
 // Goals returns the figures of every goal of a link with conversions in the range, by name. Without a range they cover all time.
@@ -26,10 +27,14 @@ func (s *Service) Goals(ctx context.Context, p auth.Principal, id string, a Ask)
 	if err != nil {
 		return nil, err
 	}
+	converted, err := s.clicks.ConvertedClicks(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
 	list := []Goal{}
 	for _, l := range lines {
 		if n := len(list); n == 0 || list[n-1].Name != l.Goal {
-			list = append(list, Goal{Name: l.Goal, Revenue: []Amount{}})
+			list = append(list, Goal{Name: l.Goal, ConvertedClicks: converted[l.Goal], Revenue: []Amount{}})
 		}
 		g := &list[len(list)-1]
 		w := Won{Conversions: g.Conversions + l.Conversions, Revenue: g.Revenue}
@@ -100,7 +105,7 @@ func (s *Service) Conversions(ctx context.Context, p auth.Principal, id string, 
 	if err != nil {
 		return nil, 0, err
 	}
-	lines, err := s.clicks.ConversionLines(ctx, analytics.Query{Scope: scope}, a.Goal)
+	lines, err := s.clicks.ConversionLines(ctx, analytics.Query{Scope: scope}, only(a.Goal))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -111,7 +116,7 @@ func (s *Service) Conversions(ctx context.Context, p auth.Principal, id string, 
 		return []Conversion{}, total, nil
 	}
 	list = []Conversion{}
-	err = s.clicks.EachConversion(ctx, scope, a.Goal, offset+limit, func(c *analytics.Conversion) error {
+	err = s.clicks.EachConversion(ctx, scope, only(a.Goal), offset+limit, func(c *analytics.Conversion) error {
 		if offset--; offset < 0 {
 			list = append(list, ConversionOf(c))
 		}
@@ -129,7 +134,7 @@ func (s *Service) ExportConversions(ctx context.Context, p auth.Principal, id st
 		return nil, err
 	}
 	return func(ctx context.Context, f func(*Conversion) error) error {
-		return s.clicks.EachConversion(ctx, scope, a.Goal, math.MaxInt, func(c *analytics.Conversion) error {
+		return s.clicks.EachConversion(ctx, scope, only(a.Goal), math.MaxInt, func(c *analytics.Conversion) error {
 			one := ConversionOf(c)
 			return f(&one)
 		})

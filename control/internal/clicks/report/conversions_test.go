@@ -71,6 +71,17 @@ func TestConversions_of_a_link(t *testing.T) {
 			if int64(total) != g.Conversions || len(of) != total {
 				t.Errorf("%+v has %d conversions", g, total)
 			}
+			clicks := map[string]bool{}
+			for _, c := range of {
+				click := "the click of " + c.ID // that has not arrived, of which there is one conversion here
+				if c.ClickID != nil {
+					click = *c.ClickID
+				}
+				clicks[click] = true
+			}
+			if int64(len(clicks)) != g.ConvertedClicks {
+				t.Errorf("%+v has %d clicks", g, len(clicks))
+			}
 			n += g.Conversions
 			for _, a := range g.Revenue {
 				sum += a.Amount

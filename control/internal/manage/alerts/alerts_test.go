@@ -189,6 +189,9 @@ func (w *world) alerts(status string) (summaries []string) {
 	list, _, err := w.service.List(w.Context(), w.ann, alerts.Query{Status: status, Limit: 100})
 	testkit.Must(w, err)
 	for _, a := range list {
+		if code, _ := problem.Code(a.Summary); code == "" {
+			w.Errorf("%q has no code, so the console cannot translate it", a.Summary)
+		}
 		summaries = append(summaries, a.Summary)
 	}
 	slices.Sort(summaries)

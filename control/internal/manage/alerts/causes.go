@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
@@ -85,7 +84,10 @@ func (s *Service) ending(ctx context.Context, r *store.AlertRule) (list []cause,
 		}
 		last := &list[len(list)-1]
 		last.links = append(last.links, found[i].ID)
-		last.summary = fmt.Sprintf("%s on %s (UTC).", plural(len(last.links), "A link ends", "%d links end"), at.Format("2 January 2006"))
+		day := at.Format("2 January 2006")
+		if last.summary = fmt.Sprintf("A link ends on %s (UTC).", day); len(last.links) > 1 {
+			last.summary = fmt.Sprintf("%d links end on %s (UTC).", len(last.links), day)
+		}
 	}
 	return list, err
 }
@@ -121,13 +123,6 @@ func (s *Service) webhooks(ctx context.Context, r *store.AlertRule) ([]cause, er
 		// A webhook that is paused because it fails is the same cause.
 		return cause{kind: Webhook, key: "webhook:" + t.ID, summary: fmt.Sprintf(text, t.Name)}
 	}), err
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return strings.Replace(many, "%d", fmt.Sprint(n), 1)
 }
 
 // holds reports whether a rule looks for a kind of causes.

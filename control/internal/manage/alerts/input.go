@@ -71,7 +71,7 @@ func (s *Service) checkTarget(ctx context.Context, in *ChannelInput, kind string
 // applyTo validates the other given fields and writes all to c.
 func (in *ChannelInput) applyTo(c *Channel, v *problem.Fields) {
 	if in.Name != nil {
-		c.Name = checkName(*in.Name, v)
+		c.Name = v.Name("name", *in.Name, maxName)
 	}
 	if in.Target != nil {
 		c.Target = strings.TrimSpace(*in.Target)
@@ -105,14 +105,6 @@ func (in *ChannelInput) applyTo(c *Channel, v *problem.Fields) {
 	if in.Active != nil {
 		c.Active = *in.Active
 	}
-}
-
-func checkName(name string, v *problem.Fields) string {
-	name = strings.TrimSpace(name)
-	if n := utf8.RuneCountInString(name); n < 1 || n > maxName || !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
-		v.Add("name", "must be 1 to %d characters long, without NUL", maxName)
-	}
-	return name
 }
 
 // ListChannels reads a page of the workspace's channels, the newest first, and counts all.
@@ -257,7 +249,7 @@ type RuleInput struct {
 
 func applyRule(ctx context.Context, c store.Conn, in *RuleInput, r *store.AlertRule, v *problem.Fields) error {
 	if in.Name != nil {
-		r.Name = checkName(*in.Name, v)
+		r.Name = v.Name("name", *in.Name, maxName)
 	}
 	if in.Causes != nil {
 		r.Causes = store.Distinct(*in.Causes)

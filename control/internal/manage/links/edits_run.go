@@ -54,7 +54,7 @@ func (s *Service) NextEdit(ctx context.Context) (more bool, err error) {
 		}
 	}()
 	for range editTurn {
-		ended, err := s.editSome(ctx, &e)
+		ended, err := s.tryStep(ctx, &e)
 		switch {
 		case errors.Is(err, errEditLost), err == nil && ended:
 			return true, nil
@@ -66,7 +66,7 @@ func (s *Service) NextEdit(ctx context.Context) (more bool, err error) {
 }
 
 // editSome makes the next step of an edit that this process holds, and reports whether the edit has ended.
-func (s *Service) editSome(ctx context.Context, e *store.LinkEdit) (ended bool, err error) {
+func (s *Service) editSome(ctx context.Context, e *store.LinkEdit, how pace) (ended bool, err error) {
 	p, refused, err := auth.ActingFor(ctx, s.store.Conn, e.Workspace, e.UserID, "edit")
 	if errors.Is(err, store.ErrNotFound) {
 		return false, errEditLost // the edit was deleted with its user or workspace
@@ -74,15 +74,15 @@ func (s *Service) editSome(ctx context.Context, e *store.LinkEdit) (ended bool, 
 	if err != nil {
 		return false, err
 	}
-	rows, err := s.store.EditedLinks(ctx, e.Num, e.Done, editStep)
+	rows, err := s.store.EditedLinks(ctx, e.Num, e.Done, how.links)
 	if err != nil {
 		return false, fmt.Errorf("read the links of an edit: %w", err)
 	}
-	step := &editing{service: s, p: p, undo: e.Status == store.EditUndoing, rows: rows, screened: map[string]string{}}
+	step := &editing{service: s, p: p, undo: e.Status == store.EditUndoing, rows: rows, pace: how, screened: map[string]string{}}
 	if err := json.Unmarshal([]byte(e.Change), &step.change); err != nil {
 		return false, fmt.Errorf("read a change: %w", err)
 	}
-	if refused == "" {
+	if refused == "" && !how.skip {
 		if err := step.screen(ctx); err != nil {
 			return false, fmt.Errorf("check destinations: %w", err)
 		}
@@ -117,6 +117,7 @@ type editing struct {
 	change   Change
 	undo     bool
 	rows     []store.EditedLink
+	pace     pace
 	screened map[string]string // problems of destinations, by destination; "": allowed
 }
 
@@ -208,6 +209,12 @@ func (g *editing) refusal(before, after *store.Link) error {
 
 // writeStep changes the links of the step, and counts them in e.
 func (g *editing) writeStep(ctx context.Context, tx *store.Tx, e *store.LinkEdit) error {
+	if g.pace.skip {
+		for i := range g.rows {
+			g.rows[i].Field, g.rows[i].Message = "", skipped
+		}
+		return g.count(ctx, tx, e, nil, nil)
+	}
 	list, err := tx.LockLinks(ctx, g.ids())
 	if err != nil {
 		return err
@@ -328,7 +335,7 @@ func (g *editing) count(ctx context.Context, tx *store.Tx, e *store.LinkEdit, wa
 		}
 	}
 	e.Done += len(g.rows)
-	if len(g.rows) < editStep || e.Done >= e.Total {
+	if len(g.rows) < g.pace.links || e.Done >= e.Total {
 		if e.FinishedAt = store.Now(); g.undo {
 			e.Status = store.EditUndone
 		} else {

@@ -189,7 +189,12 @@ func TestLogs_filter(t *testing.T) {
 			t.Errorf("%+v: %d of %d, %v", tt.filter, len(list), total, err)
 		}
 	}
-	for _, f := range []webhooks.LogFilter{{Status: "ok"}, {Event: "url.broken"}} {
+	days, err := w.service.Days(t.Context(), w.ann, hook.ID)
+	testkit.Must(t, err)
+	if last := days[len(days)-1]; len(days) != 14 || last.Succeeded != 1 || last.Failed != 0 || days[0].Succeeded != 0 {
+		t.Errorf("days: %+v", days)
+	}
+	for _, f := range []webhooks.LogFilter{{Status: "ok"}, {Event: "url.broken"}, {DeliveryID: "not an id"}} {
 		if _, _, err := w.service.Logs(t.Context(), w.ann, hook.ID, f, 10, 0); !problem.Is(err, problem.Invalid) {
 			t.Errorf("%+v: %v", f, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -16,8 +17,9 @@ import (
 
 // LogFilter selects attempts of a webhook. A zero field selects everything.
 type LogFilter struct {
-	Status string // success or failed
-	Event  string
+	Status     string // success or failed
+	Event      string
+	DeliveryID string
 }
 
 // Logs returns a page of the webhook's attempts that the filter selects, newest first, and the total number.
@@ -29,22 +31,57 @@ func (s *Service) Logs(ctx context.Context, p auth.Principal, id string, f LogFi
 	if f.Event != "" && f.Event != tested && !slices.Contains(Names, f.Event) {
 		v.Add("event", "must be one of %s, %s", strings.Join(Names, ", "), tested)
 	}
+	if f.DeliveryID != "" {
+		if _, err := uuid.Parse(f.DeliveryID); err != nil {
+			v.Add("deliveryId", "must be the id of a delivery")
+		}
+	}
 	if err := v.Err(); err != nil {
 		return nil, 0, err
 	}
-	w, err := s.Get(ctx, p, id)
-	if err == nil {
-		err = mayReceive(p, &w)
-	}
-	if err != nil {
+	if err := s.mayReadLog(ctx, p, id); err != nil {
 		return nil, 0, err
 	}
 	list, total, err := s.store.WebhookLogs(ctx, id, store.WebhookLogFilter{Failed: f.Status == "failed", Succeeded: f.Status == "success",
-		Event: f.Event, Limit: limit, Offset: offset})
+		Event: f.Event, DeliveryID: f.DeliveryID, Limit: limit, Offset: offset})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list webhook attempts: %w", err)
 	}
 	return list, total, nil
+}
+
+func (s *Service) mayReadLog(ctx context.Context, p auth.Principal, id string) error {
+	w, err := s.Get(ctx, p, id)
+	if err == nil {
+		err = mayReceive(p, &w)
+	}
+	return err
+}
+
+// logDays is the number of days that Days counts. A webhook about clicks may have millions of attempts in all the 30 days of the log.
+const logDays = 14
+
+// Days counts the webhook's attempts of the last 14 days in UTC, of which the present one is not over, oldest first.
+func (s *Service) Days(ctx context.Context, p auth.Principal, id string) ([]store.WebhookDay, error) {
+	if err := s.mayReadLog(ctx, p, id); err != nil {
+		return nil, err
+	}
+	const day = 24 * int64(time.Hour/time.Millisecond)
+	first := (s.now()/day - logDays + 1) * day
+	found, err := s.store.WebhookDays(ctx, id, first)
+	if err != nil {
+		return nil, fmt.Errorf("count webhook attempts: %w", err)
+	}
+	days := make([]store.WebhookDay, logDays)
+	for i := range days {
+		days[i].At = first + int64(i)*day
+		for _, d := range found {
+			if d.At == days[i].At {
+				days[i] = d
+			}
+		}
+	}
+	return days, nil
 }
 
 // Test sends webhook.test immediately, also to an inactive webhook, logs the attempt and returns it. A failure of the

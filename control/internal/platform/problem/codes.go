@@ -218,6 +218,21 @@ var sentences = []struct {
 	{"IDEMPOTENCY_RUNNING", []string{"The first request with this Idempotency-Key is still being processed. Try again shortly."}},
 	{"IDEMPOTENCY_UNKNOWN", []string{
 		"The first request with this Idempotency-Key took effect, but its response is not known. Look at what it has changed."}},
+	{"ALERT_BROKEN", []string{"A destination on %s is broken: %s."}},
+	{"ALERT_MORE", []string{"The link %s has far more clicks than usual: %d within %d hours instead of about %d."}},
+	{"ALERT_FEWER", []string{"The link %s has far fewer clicks than usual: %d within %d hours instead of about %d."}},
+	{"ALERT_END", []string{"A link ends on %s (UTC)."}},
+	{"ALERT_ENDS", []string{"%d links end on %s (UTC)."}},
+	{"ALERT_EXHAUSTED", []string{"The link %s has had at least %d % of its %d clicks."}},
+	{"ALERT_DOMAIN", []string{"The domain %s is out of service: its TXT record was missing for a week."}},
+	{"ALERT_CERTIFICATE", []string{"The certificate of the domain %s cannot be renewed, or ends within three days."}},
+	{"ALERT_WEBHOOK", []string{"The webhook %q fails: the last attempts got no answer that is a success."}},
+	{"ALERT_PAUSED", []string{"The webhook %q is paused, because nothing could be delivered for three days."}},
+	{"CHAT_ANSWERED", []string{"The receiver answered with the status %d."}},
+	{"CHAT_SILENT", []string{"The receiver could not be reached."}},
+	{"CHAT_PRIVATE", []string{"The address of the channel is not a public one."}},
+	{"NO_MAILS", []string{"The service sends no e-mails."}},
+	{"NO_MEMBER", []string{"The address belongs to no member of the workspace."}},
 	{"NO_DNS", []string{"No answer within %v. Check the name servers of the domain."}},
 }
 

@@ -1,7 +1,7 @@
 // Calls the API with the session cookie of the browser. Scripts never see a token.
 //
 // The types come from the OpenAPI document of the API (schema.d.ts), so a field that the API does not have breaks the build.
-import { moment, reworded, said, t } from '../text';
+import { complete, moment, reworded, said, t } from '../text';
 import type { components, paths } from './schema';
 
 /** An object of the API, by its name in the OpenAPI document. */
@@ -117,6 +117,9 @@ function changer({ changed }: Partial<Schema<'Answer'>>): string {
 /** The version of objects that the API returned, for If-Match. */
 const versions = new WeakMap<object, string>();
 
+/** The version of an object that the API returned; undefined if it has none. */
+export const versionOf = (object: object): string | undefined => versions.get(object);
+
 /** Requests about the account and about workspaces do not work in a workspace. */
 const outsideWorkspaces = /^\/api\/(auth|workspaces|invitations)([/?]|$)/;
 
@@ -157,8 +160,15 @@ function worded(body: unknown, status: number): unknown {
   return { ...rest, errors: fields, message: all };
 }
 
+/** The error of an item that the API has refused. Its fields begin in the item. */
+export function refusal(item: Schema<'ItemError'>): ApiError {
+  const errors = item.errors.map((one) => ({ ...one, field: one.field.replace(/^items\.\d+\./, '') }));
+  return new ApiError(item.statusCode, worded({ ...item, errors }, item.statusCode));
+}
+
 /** The error of an answer. It is undefined after the user has removed its cause, and the request is to be repeated. */
 async function failure(answer: Response, body: unknown, signIn = false): Promise<ApiError | undefined> {
+  await complete().catch(() => undefined); // without the words of the language, the server's remain
   const error = new ApiError(
     answer.status,
     worded(body, answer.status),

@@ -2,6 +2,7 @@
 import { h } from 'preact';
 import {
   ArrowLeft,
+  Bell,
   Bookmark,
   Bot,
   Building2,
@@ -51,6 +52,7 @@ import {
   Settings,
   ShieldAlert,
   ShoppingCart,
+  SlidersHorizontal,
   Smartphone,
   Star,
   SunMoon,
@@ -76,6 +78,7 @@ const icons = {
   analytics: ChartLine,
   audit: ScrollText,
   back: ArrowLeft,
+  bell: Bell,
   bot: Bot,
   bundle: Package,
   calendar: CalendarDays,
@@ -83,6 +86,7 @@ const icons = {
   close: X,
   conversion: ShoppingCart,
   copy: Copy,
+  display: SlidersHorizontal,
   domain: Globe,
   down: ChevronDown,
   earlier: ChevronsLeft,

@@ -110,6 +110,11 @@ export function Marks({ id, list, timezone }: MarksProps) {
   if (list.error !== undefined) return <Problem error={list.error} retry={list.reload} />;
   return (
     <div class="annotations">
+      {may('EDITOR') && (
+        <Button kind="quiet" icon="plus" onClick={() => setNote('new')}>
+          {t('report.mark.add')}
+        </Button>
+      )}
       {all.length > 0 && (
         <details>
           <summary>{t('report.marks', { n: all.length })}</summary>
@@ -139,11 +144,6 @@ export function Marks({ id, list, timezone }: MarksProps) {
             ))}
           </ol>
         </details>
-      )}
-      {may('EDITOR') && (
-        <Button kind="quiet" icon="plus" onClick={() => setNote('new')}>
-          {t('report.mark.add')}
-        </Button>
       )}
       {note && (
         <Form

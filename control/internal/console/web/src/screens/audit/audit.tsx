@@ -2,16 +2,18 @@
 import { api, type Schema } from '../../api/client';
 import { query, search, to } from '../../route';
 import { user, workspace } from '../../session';
-import { number, second, t, type Key } from '../../text';
+import { moment, number, second, t, type Key } from '../../text';
 import { Button } from '../../ui/button';
-import { Input, Select } from '../../ui/field';
+import { DateTime } from '../../ui/datetime';
+import { Select } from '../../ui/field';
 import { Empty, Head, Loading } from '../../ui/page';
 import { pageOf, Pager } from '../../ui/pager';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { Table } from '../../ui/table';
+import { isField, names } from '../imports/fields';
 import './audit.css';
-import { changesOf } from './values';
+import { changesOf, type Change } from './values';
 
 type Entry = Schema<'AuditLog'>;
 
@@ -93,7 +95,7 @@ const screens: Record<string, string> = {
 };
 
 /** Filters by a value; its text is in the address, so that the filter has a name before its entries are loaded. */
-const filterBy = (name: 'person' | 'object', id: string, text: string) =>
+const filterBy = (name: 'person' | 'object' | 'action', id: string, text: string) =>
   search({ [name]: id, [`${name}Name`]: text, page: '' });
 
 function Person({ of: entry }: { of: Entry }) {
@@ -141,28 +143,56 @@ export function deed({ action, entityType }: Pick<Entry, 'action' | 'entityType'
   return t(`audit.did.${same[last] ?? (last as Verb)}`, { what });
 }
 
+/** The name of a field of an object, in words if it is one of a link. */
+const fieldName = (type: string, field: string) =>
+  type === 'url' && isField(field) ? t(names[field]) : <bdi class="mono">{field}</bdi>;
+
+const time = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+/** A value as people read it. */
+const shown = (value: string): string => (time.test(value) ? moment(value) : value);
+
+function Diff({ of: entry, changes }: { of: Entry; changes: readonly Change[] }) {
+  return (
+    <dl class="changes">
+      {changes.map(({ field, before, after }) => (
+        <div key={field}>
+          <dt>{fieldName(entry.entityType, field)}</dt>
+          <dd>
+            {before !== '' && <del>{shown(before)}</del>} {after !== '' && <ins>{shown(after)}</ins>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const few = 2; // changes that are shown at once
+
 function Changes({ of: entry }: { of: Entry }) {
   const changes = changesOf(entry.oldValue, entry.newValue);
   const { success, count } = (entry.metadata ?? {}) as { success?: boolean; count?: number };
   const failed = success === false || entry.action.endsWith('FAILED');
+  const words = deed(entry);
   return (
     <>
-      <span title={entry.action}>{deed(entry)}</span> {count !== undefined && `× ${number(count)} `}
+      <button
+        type="button"
+        class="linkbutton"
+        title={entry.action}
+        onClick={() => filterBy('action', entry.action, words)}
+      >
+        {words}
+      </button>{' '}
+      {count !== undefined && `× ${number(count)} `}
       {failed && <span class="badge bad">{t('audit.failed')}</span>}
-      {changes.length > 0 && (
+      {changes.length > few ? (
         <details>
           <summary>{t('audit.changes', { n: changes.length })}</summary>
-          <dl class="changes">
-            {changes.map(({ field, before, after }) => (
-              <div key={field}>
-                <dt class="mono">{field}</dt>
-                <dd>
-                  {before !== '' && <del>{before}</del>} {after !== '' && <ins>{after}</ins>}
-                </dd>
-              </div>
-            ))}
-          </dl>
+          <Diff of={entry} changes={changes} />
         </details>
+      ) : (
+        changes.length > 0 && <Diff of={entry} changes={changes} />
       )}
     </>
   );
@@ -170,7 +200,7 @@ function Changes({ of: entry }: { of: Entry }) {
 
 function Filters({ everywhere }: { everywhere: boolean }) {
   const value = (name: string) => query.value.get(name) ?? '';
-  const chip = (name: 'person' | 'object') =>
+  const chip = (name: 'person' | 'object' | 'action') =>
     value(name) !== '' && (
       <Button icon="close" onClick={() => search({ [name]: '', [`${name}Name`]: '', page: '' })}>
         {t(`audit.${name}Is`, { name: value(`${name}Name`) || value(name) })}
@@ -198,17 +228,19 @@ function Filters({ everywhere }: { everywhere: boolean }) {
           options={[['', t('links.any')], ...types.map((one) => [one, t(`audit.type.${one}`)] as const)]}
           onValue={(type) => search({ type, page: '' })}
         />
-        <Input
+        <DateTime
           label={t('audit.from')}
           name="from"
-          type="date"
+          kind="date"
+          whole
           value={value('from')}
           onValue={(from) => search({ from, page: '' })}
         />
-        <Input
+        <DateTime
           label={t('audit.to')}
           name="to"
-          type="date"
+          kind="date"
+          whole
           value={value('to')}
           onValue={(last) => search({ to: last, page: '' })}
         />
@@ -216,6 +248,7 @@ function Filters({ everywhere }: { everywhere: boolean }) {
       <p class="choices auditchips">
         {chip('person')}
         {chip('object')}
+        {chip('action')}
       </p>
     </>
   );
@@ -232,6 +265,7 @@ export function Audit() {
     userId: value('person'),
     entityId: value('object'),
     entityType: value('type'),
+    action: value('action') as Entry['action'],
     startDate: value('from'),
     endDate: value('to'),
   };

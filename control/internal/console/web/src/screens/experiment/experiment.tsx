@@ -1,16 +1,18 @@
 // The A/B test of a link: its variants, what to compare, and the outcome.
-import { api, type Schema } from '../../api/client';
+import { api } from '../../api/client';
 import { may } from '../../session';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
-import { Head, Waiting } from '../../ui/page';
+import { Empty, Head, Waiting } from '../../ui/page';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
 import { bare, nameOf } from '../links/changes';
 import { forget } from '../links/list';
 import { LinkTabs } from '../link/tabs';
 import { Goal } from './goal';
+import { Guide } from './guide';
 import { Outcome } from './outcome';
+import { Shares } from './shares';
 import type { Test } from './test';
 import { VariantList } from './variants';
 import { Weights } from './weights';
@@ -29,7 +31,7 @@ async function load(id: string, signal: AbortSignal): Promise<Test> {
 }
 
 /** Says whether visitors are split, and changes it. */
-function Switch({ link, onChanged }: { link: Schema<'URL'>; onChanged: () => void }) {
+function Switch({ test: { link, variants }, onChanged }: { test: Test; onChanged: () => void }) {
   const turn = async () => {
     await api.put('/api/urls/{id}', { path: { id: link.id }, body: { isABTesting: !link.isABTesting }, ifMatch: link });
     forget();
@@ -38,7 +40,10 @@ function Switch({ link, onChanged }: { link: Schema<'URL'>; onChanged: () => voi
   };
   return (
     <div class={link.isABTesting ? 'notice good' : 'notice'}>
-      <p>{link.isABTesting ? t('test.on') : t('test.off')}</p>
+      <div>
+        <p>{link.isABTesting ? t('test.on') : t('test.off')}</p>
+        {link.isABTesting && <Shares of={variants.variants.filter((one) => one.isActive)} />}
+      </div>
       {may('EDITOR') && (
         <Button onClick={() => void turn().catch(complain)}>
           {link.isABTesting ? t('test.stop') : t('test.start')}
@@ -63,9 +68,15 @@ export function ExperimentScreen({ id }: { id: string }) {
         note={<bdi class="mono">{bare(link.shortUrl)}</bdi>}
       />
       <LinkTabs id={id} here="/experiment" />
-      {variants.variants.length > 0 && <Switch link={link} onChanged={loaded.reload} />}
+      {variants.variants.length > 0 ? (
+        <Switch test={test} onChanged={loaded.reload} />
+      ) : may('EDITOR') ? (
+        <Guide link={link} onStarted={loaded.reload} />
+      ) : (
+        <Empty title={t('test.none')} hint={t('test.noneHint')} />
+      )}
       {experiment && <Outcome test={test} experiment={experiment} onChanged={loaded.reload} />}
-      <VariantList link={link} variants={variants} onChanged={loaded.reload} />
+      {variants.variants.length > 0 && <VariantList link={link} variants={variants} onChanged={loaded.reload} />}
       {link.isABTesting && active.length > 1 && (
         <Goal key={experiment?.goal ?? ''} test={test} onChanged={loaded.reload} />
       )}

@@ -9,7 +9,7 @@ import { Dialog } from '../../ui/dialog';
 import { Input } from '../../ui/field';
 import { Footer } from '../../ui/footer';
 import { useSaving } from '../../ui/form';
-import { Empty, Section } from '../../ui/page';
+import { Section } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { Table } from '../../ui/table';
 import { complain } from '../../ui/toast';
@@ -22,43 +22,23 @@ type Variant = Schema<'Variant'>;
 const shareOf = (weight: number, totalWeight: number): number =>
   totalWeight > 0 ? Math.round((weight / totalWeight) * 1000) / 10 : 0;
 
-/** The variant that the present destination becomes, so that a new test does not take all visitors at once. */
-const original = { name: 'A', weight: 50 };
-
-/** What the dialog says about the original, for the weight that is typed. */
-function told(typed: string): { name: string; weight: string; share: string } {
-  const weight = Math.max(0, Number(typed) || 0);
-  const share = percent(shareOf(weight, weight + original.weight));
-  return { name: original.name, weight: number(original.weight), share };
-}
-
 interface EditProps {
   link: Schema<'URL'>;
   /** undefined: a new one. */
   variant: Variant | undefined;
-  /** Whether the link has no variant yet. */
-  first: boolean;
   onClose: () => void;
   onSaved: () => void;
 }
 
-function Edit({ link: { id: link, originalUrl }, variant, first, onClose, onSaved }: EditProps) {
+function Edit({ link: { id: link }, variant, onClose, onSaved }: EditProps) {
   const saving = useSaving(['name', 'targetUrl', 'weight']);
-  const [name, setName] = useState(variant?.name ?? (first ? 'B' : ''));
+  const [name, setName] = useState(variant?.name ?? '');
   const [targetUrl, setTargetUrl] = useState(variant?.targetUrl ?? '');
   const [weight, setWeight] = useState(String(variant?.weight ?? 50));
-  const [kept, setKept] = useState(!first); // the original is a variant
   const stale = saving.error instanceof ApiError && saving.error.stale ? saving.error : undefined;
   const save = async () => {
     const body = { name, targetUrl: complete(targetUrl), weight: count(weight) };
     const saved = await saving.run(async () => {
-      if (!kept) {
-        await api.post('/api/urls/{id}/variants', {
-          path: { id: link },
-          body: { ...original, targetUrl: originalUrl },
-        });
-        setKept(true);
-      }
       await (variant
         ? api.put('/api/urls/{id}/variants/{variantId}', {
             path: { id: link, variantId: variant.id },
@@ -78,7 +58,6 @@ function Edit({ link: { id: link, originalUrl }, variant, first, onClose, onSave
           void save();
         }}
       >
-        {first && <p class="notice">{t('test.first', told(weight))}</p>}
         {stale && <p class="notice warn">{t('test.stale', { who: stale.who })}</p>}
         {saving.error !== undefined && !stale && <Problem error={saving.error} />}
         <Input
@@ -175,37 +154,24 @@ export function VariantList({ link, variants, onChanged }: VariantListProps) {
     onChanged();
   };
   const uneven = new Set(list.filter((one) => one.isActive).map((one) => one.weight)).size > 1;
-  const add = (
-    <Button kind={list.length === 0 ? 'primary' : 'plain'} icon="plus" onClick={() => setEditing('new')}>
-      {t('test.new')}
-    </Button>
-  );
   return (
     <>
-      {list.length === 0 ? (
-        <Empty title={t('test.none')} hint={t('test.noneHint')}>
-          {editor && add}
-        </Empty>
-      ) : (
-        <Section title={t('test.variants')}>
-          <VariantTable variants={variants} onEdit={(one) => void open(one).catch(complain)} onDelete={setDeleting} />
-          {editor && (
-            <p class="actions start">
-              {add}
-              {uneven && <Button onClick={() => void even().catch(complain)}>{t('test.even')}</Button>}
-            </p>
-          )}
-        </Section>
-      )}
+      <Section title={t('test.variants')}>
+        <VariantTable variants={variants} onEdit={(one) => void open(one).catch(complain)} onDelete={setDeleting} />
+        {editor && (
+          <p class="actions start">
+            <Button icon="plus" onClick={() => setEditing('new')}>
+              {t('test.new')}
+            </Button>
+            {uneven && <Button onClick={() => void even().catch(complain)}>{t('test.even')}</Button>}
+          </p>
+        )}
+      </Section>
       {editing && (
         <Edit
           link={link}
           variant={editing === 'new' ? undefined : editing}
-          first={list.length === 0}
-          onClose={() => {
-            setEditing(undefined);
-            if (list.length === 0) onChanged(); // the original may be a variant by now
-          }}
+          onClose={() => setEditing(undefined)}
           onSaved={() => {
             setEditing(undefined);
             onChanged();

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { api, ApiError, type Schema } from '../../api/client';
 import { Builder } from '../../rules/builder';
 import { locate, parse, toJSON, type Group } from '../../rules/model';
@@ -11,6 +11,7 @@ import { Input } from '../../ui/field';
 import { Footer } from '../../ui/footer';
 import { Problem } from '../../ui/problem';
 import { complete } from '../links/changes';
+import { conditionsOf, nameFor, type Start } from './starts';
 import { TryOut } from './tryout';
 
 type Rule = Schema<'RoutingRule'>;
@@ -21,10 +22,10 @@ interface Fields {
   conditions: Schema<'ConditionGroup'>;
 }
 
-const fieldsOf = (rule: Rule | undefined): Fields => ({
-  name: rule?.name ?? '',
+const fieldsOf = (rule: Rule | undefined, start?: Start): Fields => ({
+  name: rule?.name ?? start?.name ?? '',
   targetUrl: rule?.targetUrl ?? '',
-  conditions: rule?.conditions ?? { operator: 'AND', conditions: [] },
+  conditions: rule?.conditions ?? (start ? conditionsOf(start.conditions) : { operator: 'AND', conditions: [] }),
 });
 
 function JSONEditor({ root, onRoot }: { root: Group; onRoot: (root: Group) => void }) {
@@ -164,6 +165,9 @@ interface FormProps {
   rules: readonly Rule[];
   /** Of a new rule. */
   priority: number;
+  /** With what a new rule begins, and its name in the address. */
+  start?: Start | undefined;
+  startName?: string;
   onSaved: (rule: Rule) => void;
   onCancel: () => void;
 }
@@ -177,21 +181,30 @@ const put = (link: string, rule: Rule | undefined, body: Fields, priority: numbe
     ? api.put('/api/urls/{id}/routing-rules/{ruleId}', { path: { id: link, ruleId: rule.id }, body, ifMatch: rule })
     : api.post('/api/urls/{id}/routing-rules', { path: { id: link }, body: { ...body, priority } });
 
+/** Gives the focus to the destination of a rule that has begun with its conditions. Not every browser focuses a button that is pressed. */
+function useFirst(begun: boolean): void {
+  useLayoutEffect(() => {
+    if (begun) document.querySelector<HTMLElement>('.ruleform [data-first]')?.focus();
+  }, [begun]);
+}
+
 /** The form for a rule. What is typed is kept until it is saved or discarded. */
-export function RuleForm({ link, rule, rules, priority, onSaved, onCancel }: FormProps) {
-  const draft = useDraft<Fields>(`rule.${link}.${rule?.id ?? 'new'}`, fieldsOf(rule));
+export function RuleForm({ link, rule, rules, priority, start, startName = '', onSaved, onCancel }: FormProps) {
+  const draft = useDraft<Fields>(`rule.${link}.${rule?.id ?? `new${startName}`}`, fieldsOf(rule, start));
   const [root, setRoot] = useState(() => parse(draft.value.conditions));
   const [base, setBase] = useState(rule);
   const [error, setError] = useState<unknown>(undefined);
   const [busy, setBusy] = useState(false);
   const set = (values: Partial<Fields>) => draft.set({ ...draft.value, ...values });
+  useFirst(start !== undefined);
   const change = (next: Group) => {
     setRoot(next);
-    set({ conditions: toJSON(next) as Fields['conditions'] });
+    set({ conditions: conditionsOf(next) });
   };
   const begin = (from: Rule | undefined) => {
-    draft.discard(fieldsOf(from));
-    setRoot(parse(fieldsOf(from).conditions));
+    const fields = fieldsOf(from, start);
+    draft.discard(fields);
+    setRoot(parse(fields.conditions));
     setBase(from);
     setError(undefined);
   };
@@ -199,13 +212,9 @@ export function RuleForm({ link, rule, rules, priority, onSaved, onCancel }: For
   const save = async (over = base) => {
     setBusy(true);
     const { name, targetUrl } = draft.value;
+    const named = { name: name.trim() || nameFor(root), targetUrl: complete(targetUrl) };
     try {
-      const body = {
-        name: name.trim(),
-        targetUrl: complete(targetUrl),
-        conditions: toJSON(root) as Fields['conditions'],
-      };
-      const saved = await put(link, over, body, priority);
+      const saved = await put(link, over, { ...named, conditions: conditionsOf(root) }, priority);
       draft.discard();
       onSaved(saved);
     } catch (failed) {
@@ -233,11 +242,12 @@ export function RuleForm({ link, rule, rules, priority, onSaved, onCancel }: For
       />
       <Input
         label={t('rules.name')}
+        hint={draft.value.name.trim() === '' && root.parts.length > 0 && t('rules.nameLeft', { name: nameFor(root) })}
         name="name"
         value={draft.value.name}
         problem={own('name')}
         onValue={(name) => set({ name })}
-        first
+        first={!start}
       />
       <Conditions root={root} onRoot={change} problems={parts} />
       <Input
@@ -248,9 +258,14 @@ export function RuleForm({ link, rule, rules, priority, onSaved, onCancel }: For
         value={draft.value.targetUrl}
         problem={own('targetUrl')}
         onValue={(targetUrl) => set({ targetUrl })}
+        first={start !== undefined}
       />
       <p class="sentence">{sends(root, complete(draft.value.targetUrl))}</p>
-      <TryOut link={link} draft={draftOf(rules, rule, draft.value, priority)} />
+      <TryOut
+        link={link}
+        draft={draftOf(rules, rule, draft.value, priority)}
+        mine={rule ? rules.findIndex(({ id }) => id === rule.id) : rules.length}
+      />
       <Footer busy={busy} onCancel={onCancel} />
     </form>
   );

@@ -4,7 +4,7 @@ import { find, locate, parse } from '../../rules/model';
 import { countries } from '../../rules/places';
 import { seen } from '../../rules/sentence';
 import { isType, typeKey } from '../../rules/types';
-import { t } from '../../text';
+import { percent, t } from '../../text';
 import { Button } from '../../ui/button';
 import { Input, Select } from '../../ui/field';
 import { Problem } from '../../ui/problem';
@@ -171,7 +171,7 @@ type Decision = Schema<'ReplayDecision'>;
 const said = (d: Decision): string => (d.url ? bare(d.url) : t(`try.outcome.${d.outcome as 'GONE'}`));
 
 /** How the last visitors would have been sent, before and after the change. */
-function Replay({ link, draft }: { link: string; draft: Draft }) {
+function Replay({ link, draft, mine }: { link: string; draft: Draft; mine: number }) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(undefined);
   const [replay, setReplay] = useState<Schema<'Replay'> | undefined>(undefined);
@@ -186,6 +186,9 @@ function Replay({ link, draft }: { link: string; draft: Draft }) {
     }
     setBusy(false);
   };
+  const sent = (replay?.flows ?? [])
+    .filter(({ to }) => to.chosenBy === 'RULE' && to.index === mine)
+    .reduce((sum, flow) => sum + flow.visitors, 0);
   const moved = replay?.flows.filter((flow) => said(flow.from) !== said(flow.to)) ?? [];
   return (
     <section class="replay">
@@ -200,6 +203,9 @@ function Replay({ link, draft }: { link: string; draft: Draft }) {
               ? t('replay.none')
               : t('replay.changed', { n: replay.changed, all: replay.visitors })}
           </p>
+          {replay.visitors > 0 && (
+            <p>{t('replay.sent', { n: sent, part: percent(Math.round((sent / replay.visitors) * 1000) / 10) })}</p>
+          )}
           {replay.unknown > 0 && <p class="hint">{t('replay.unknown', { n: replay.unknown })}</p>}
         </div>
       )}
@@ -244,12 +250,14 @@ interface Tried {
   link: string;
   /** The rules before they are saved; without it, the saved ones are tried. */
   draft?: Draft | undefined;
+  /** The place of the rule that is edited among those of the draft. */
+  mine?: number;
   /** What is saved. When it changes, the visitor is tried again. */
   saved?: unknown;
 }
 
 /** The open simulator. */
-function Simulator({ link, draft, saved }: Tried) {
+function Simulator({ link, draft, mine = -1, saved }: Tried) {
   const [visitor, setVisitor] = useState(somebody);
   const settled = useSettled(draft);
   return (
@@ -257,7 +265,7 @@ function Simulator({ link, draft, saved }: Tried) {
       <p class="hint">{t('try.hint')}</p>
       <VisitorForm visitor={visitor} set={(values) => setVisitor((last) => ({ ...last, ...values }))} />
       <Explained link={link} visitor={useSettled(visitor)} draft={settled} saved={saved} />
-      {settled && <Replay link={link} draft={settled} />}
+      {settled && <Replay link={link} draft={settled} mine={mine} />}
     </>
   );
 }

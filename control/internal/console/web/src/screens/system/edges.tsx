@@ -8,21 +8,13 @@ import { explain } from '../../ui/problem';
 import { useRepeat } from '../../ui/repeat';
 import { useResource } from '../../ui/resource';
 import { Table } from '../../ui/table';
+import { age, Regions } from './regions';
 import { isBad, nameOf, regionsOf, troublesOf, type Edge, type Trouble } from './health';
 import './system.css';
-
-const quantity = (n: number, unit: string): string =>
-  new Intl.NumberFormat(language.value, { style: 'unit', unit, unitDisplay: 'short' }).format(n);
 
 /** A duration in milliseconds with two digits, because most redirects take a fraction of one. */
 const took = (ms: number): string =>
   new Intl.NumberFormat(language.value, { style: 'unit', unit: 'millisecond', maximumSignificantDigits: 2 }).format(ms);
-
-function age(ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  if (seconds < 120) return quantity(seconds, 'second');
-  return seconds < 7200 ? quantity(Math.round(seconds / 60), 'minute') : quantity(Math.round(seconds / 3600), 'hour');
-}
 
 /** What a trouble means for the one who has to end it. */
 function Meaning({ edge: e, trouble }: { edge: Edge; trouble: Trouble }) {
@@ -195,8 +187,9 @@ export function EdgesScreen() {
         </span>
       </p>
       {edges.length === 0 && <None />}
+      {grouped && <Regions all={edges} regions={regions} reach={data.regions} />}
       {regions.map(([region, rows]) => (
-        <section key={region} class="edges">
+        <section key={region} class="edges" id={`region-${region}`}>
           {grouped && (
             <h2>
               <bdi>{region || t('edges.noRegion')}</bdi> <span class="count">{number(rows.length)}</span>

@@ -1,8 +1,8 @@
 // The attempts of the last 30 days, with what was sent and what came back.
-import { useState } from 'preact/hooks';
-import { api, type Schema } from '../../api/client';
+import { api } from '../../api/client';
 import { query, search } from '../../route';
-import { number, second, t } from '../../text';
+import { second, t } from '../../text';
+import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Select } from '../../ui/field';
@@ -10,74 +10,32 @@ import { Empty, Loading } from '../../ui/page';
 import { Pager, pageOf } from '../../ui/pager';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
-import { complain, notify } from '../../ui/toast';
+import { notify } from '../../ui/toast';
+import { Days } from './days';
+import { Delivery } from './delivery';
 import { events } from './form';
 import type { Hook } from './health';
+import { outcome, type Attempt } from './outcome';
 
-type Attempt = Schema<'WebhookLog'>;
-
-interface Result {
-  statusCode: number | null;
-  error: string | null;
-  duration: number;
+interface RowProps {
+  attempt: Attempt;
+  onOpen: () => void;
 }
 
-/** What came of an attempt, in a sentence. */
-export const outcome = ({ statusCode, error, duration }: Result): string =>
-  `${error ?? t('hook.answered', { status: String(statusCode ?? '–') })} ${t('hook.took', { ms: number(duration) })}`;
-
-/** The body of an answer, which may be empty. */
-export function Body({ title, text }: { title: string; text: string }) {
-  return (
-    <>
-      <h3 class="label">{title}</h3>
-      <pre class="attemptbody mono" tabIndex={0} aria-label={title} dir="ltr">
-        {text || '–'}
-      </pre>
-    </>
-  );
-}
-
-function Row({ hook, attempt: a, onSent }: { hook: string; attempt: Attempt; onSent: () => void }) {
-  const [busy, setBusy] = useState(false);
-  const again = async () => {
-    setBusy(true);
-    try {
-      const now = await api.post('/api/webhooks/{webhookId}/logs/{logId}/retry', {
-        path: { webhookId: hook, logId: a.id },
-      });
-      notify(`${now.isSuccess ? t('hook.sent') : t('hook.failedAgain')} ${outcome(now)}`);
-      onSent();
-    } catch (failed) {
-      complain(failed);
-    }
-    setBusy(false);
-  };
+function Row({ attempt: a, onOpen }: RowProps) {
   return (
     <li class="attempt">
-      <div class="named">
-        <span class={`badge ${a.isSuccess ? 'good' : 'bad'}`}>
-          {a.isSuccess ? t('hook.status.success') : t('hook.status.failed')}
-        </span>
-        <span class="mono">{a.event}</span>
-        <time class="hint" dateTime={a.sentAt}>
-          {second(a.sentAt)}
-        </time>
-        {a.attempt > 1 && <span class="hint">{t('hook.attempt', { number: a.attempt })}</span>}
-        {!a.isSuccess && (
-          <Button icon="refresh" busy={busy} onClick={() => void again()}>
-            {t('hook.again')}
-          </Button>
-        )}
-      </div>
-      <details>
-        <summary>{outcome(a)}</summary>
-        <p class="hint">
-          {t('hook.delivery')} <bdi class="mono">{a.deliveryId}</bdi>
-        </p>
-        <Body title={t('hook.request')} text={JSON.stringify(a.payload, null, 2)} />
-        <Body title={t('hook.response')} text={a.response ?? ''} />
-      </details>
+      <button type="button" class="linkbutton mono" onClick={onOpen}>
+        {a.event}
+      </button>
+      <Badge tone={a.isSuccess ? 'good' : 'bad'}>
+        {a.isSuccess ? t('hook.status.success') : t('hook.status.failed')}
+      </Badge>
+      <span>{outcome(a)}</span>
+      <span class="hint">
+        <time dateTime={a.sentAt}>{second(a.sentAt)}</time>
+        {a.attempt > 1 && ` · ${t('hook.attempt', { number: a.attempt })}`}
+      </span>
     </li>
   );
 }
@@ -143,12 +101,13 @@ export function Log({ hook, turn, onSent }: { hook: Hook; turn: number; onSent: 
   const page = pageOf();
   const status = (query.value.get('status') ?? '') as Status;
   const event = query.value.get('event') ?? '';
+  const delivery = query.value.get('delivery') ?? '';
   const path = { id: hook.id };
   const list = useResource([hook.id, page, status, event, turn].join(' '), (signal) =>
     api.get('/api/webhooks/{id}/logs', { path, query: { page, pageSize: 20, status, event }, signal }),
   );
   const failed = useResource(`${hook.id} ${turn}`, (signal) =>
-    api.get('/api/webhooks/{id}/logs', { path, query: { status: 'failed', pageSize: 1 }, signal }),
+    api.get('/api/webhooks/{id}/logs', { path, query: { status: 'failed', pageSize: 1, daily: true }, signal }),
   );
   const { data } = list;
   return (
@@ -160,6 +119,7 @@ export function Log({ hook, turn, onSent }: { hook: Hook; turn: number; onSent: 
         </Button>
         <RepeatAll hook={hook} failed={failed.data?.total ?? 0} onSent={onSent} />
       </header>
+      {failed.data?.daily && <Days days={failed.data.daily} />}
       <Filters status={status} event={event} />
       {list.error !== undefined && <Problem error={list.error} retry={list.reload} />}
       {!data && list.error === undefined && <Loading />}
@@ -171,10 +131,23 @@ export function Log({ hook, turn, onSent }: { hook: Hook; turn: number; onSent: 
       )}
       <ul class="attempts">
         {data?.logs.map((one) => (
-          <Row key={one.id} hook={hook.id} attempt={one} onSent={onSent} />
+          <Row
+            key={one.id}
+            attempt={one}
+            onOpen={() => search({ delivery: one.deliveryId, attempt: one.id }, { step: true })}
+          />
         ))}
       </ul>
       <Pager page={page} totalPages={data?.totalPages ?? 1} />
+      {delivery !== '' && (
+        <Delivery
+          key={delivery}
+          hook={hook.id}
+          id={delivery}
+          onSent={onSent}
+          onClose={() => search({ delivery: '', attempt: '' })}
+        />
+      )}
     </section>
   );
 }

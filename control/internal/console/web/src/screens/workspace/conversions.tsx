@@ -5,6 +5,7 @@ import { may, workspace } from '../../session';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
+import { copy } from '../../ui/copy';
 import { useDraft } from '../../ui/draft';
 import { Area, Input } from '../../ui/field';
 import { useSaving } from '../../ui/form';
@@ -14,6 +15,7 @@ import { useResource } from '../../ui/resource';
 import { Secret } from '../../ui/secret';
 import { notify } from '../../ui/toast';
 import { Restored } from './restored';
+import './workspace.css';
 
 type Settings = Schema<'ConversionSettings'>;
 
@@ -102,6 +104,39 @@ function Key({ value, onReplaced }: { value: string | null; onReplaced: (setting
   );
 }
 
+/** The program of a page, as in docs/users/conversions.md. It comes from the host of the short links, which need not be the console's. */
+function Snippet({ settings: { publishableKey, clickParameter } }: { settings: Settings }) {
+  const newest = useResource(workspace.value?.id ?? '', (signal) =>
+    api.get('/api/urls', { query: { pageSize: 1 }, signal }),
+  );
+  if (publishableKey === null || (!newest.data && newest.error === undefined)) return null;
+  const address = newest.data?.data[0]?.shortUrl;
+  const host = address === undefined ? location.origin : new URL(address).origin;
+  const parameter = clickParameter === 'sl_click' ? '' : ` data-param="${clickParameter}"`;
+  const code = `<script>
+  window.sl = window.sl || {q: [], track: function () { sl.q.push(arguments); }};
+</script>
+<script async src="${host}/sl.js" data-key="${publishableKey}"${parameter}></script>
+
+<script>
+  sl.track("purchase", {value: 49.90, currency: "EUR", externalId: "order-1001"});
+</script>`;
+  return (
+    <div class="form">
+      <h3>{t('conv.snippet')}</h3>
+      <p class="hint">{t('conv.snippetHint')}</p>
+      <pre class="snippet mono" tabIndex={0} aria-label={t('conv.snippet')} dir="ltr">
+        {code}
+      </pre>
+      <footer>
+        <Button icon="copy" onClick={() => void copy(code)}>
+          {t('action.copy')}
+        </Button>
+      </footer>
+    </div>
+  );
+}
+
 /** Which websites may send conversions, and the key for their pages. */
 export function Conversions() {
   const loaded = useResource('conversions', (signal) => api.get('/api/conversions/settings', { signal }));
@@ -114,6 +149,7 @@ export function Conversions() {
       {settings && may('ADMIN') && <Form settings={settings} onSaved={setNewer} />}
       {settings && !may('ADMIN') && settings.hosts.length > 0 && <p class="mono">{settings.hosts.join(', ')}</p>}
       {settings && <Key value={settings.publishableKey} onReplaced={setNewer} />}
+      {settings && <Snippet settings={settings} />}
     </Section>
   );
 }

@@ -145,4 +145,12 @@ export const audit = {
     ja: { other: '{n} 個の値' },
     ar: { zero: 'لا قيم', one: 'قيمة واحدة', two: 'قيمتان', few: '{n} قيم', many: '{n} قيمة', other: '{n} قيمة' },
   },
+  'audit.actionIs': {
+    en: 'Only: {name}',
+    de: 'Nur: {name}',
+    fr: 'Seulement : {name}',
+    es: 'Solo: {name}',
+    ja: '{name}のみ',
+    ar: 'فقط: {name}',
+  },
 } as const satisfies Messages;

@@ -335,4 +335,28 @@ export const deliveries = {
       other: 'تُرسل {n} رسالة مجددًا.',
     },
   },
+  'hook.daysOf': {
+    en: 'of the attempts in {days} days succeeded ({done} of {all})',
+    de: 'der Versuche in {days} Tagen waren erfolgreich ({done} von {all})',
+    fr: 'des tentatives en {days} jours ont réussi ({done} sur {all})',
+    es: 'de los intentos en {days} días tuvieron éxito ({done} de {all})',
+    ja: 'の送信が {days} 日間に成功（{all} 件中 {done} 件）',
+    ar: 'من المحاولات خلال {days} يومًا نجحت ({done} من {all})',
+  },
+  'hook.dayOf': {
+    en: '{day}: {done} succeeded, {failed} failed',
+    de: '{day}: {done} erfolgreich, {failed} fehlgeschlagen',
+    fr: '{day} : {done} réussies, {failed} échouées',
+    es: '{day}: {done} con éxito, {failed} fallidos',
+    ja: '{day}：成功 {done} 件、失敗 {failed} 件',
+    ar: '{day}: نجحت {done}، وفشلت {failed}',
+  },
+  'hook.deliveryGone': {
+    en: 'This delivery is older than 30 days, so its log was deleted.',
+    de: 'Diese Zustellung ist älter als 30 Tage, ihr Protokoll wurde gelöscht.',
+    fr: 'Cette livraison a plus de 30 jours, son journal a été supprimé.',
+    es: 'Esta entrega tiene más de 30 días y su registro se eliminó.',
+    ja: 'この配信は 30 日より前のため、記録は削除されました。',
+    ar: 'مضى على هذا التسليم أكثر من 30 يومًا فحُذف سجله.',
+  },
 } as const satisfies Messages;

@@ -5,6 +5,7 @@ import type { Catalogue } from '../message';
 import { abuse } from './abuse';
 import { access } from './access';
 import { account } from './account';
+import { alerts } from './alerts';
 import { app } from './app';
 import { audit } from './audit';
 import { audited } from './audited';
@@ -19,6 +20,7 @@ import { edges } from './edges';
 import { entrance } from './entrance';
 import { experiment } from './experiment';
 import { experimentoutcome } from './experimentoutcome';
+import { experimentplan } from './experimentplan';
 import { experimentreasons } from './experimentreasons';
 import { factors } from './factors';
 import { health } from './health';
@@ -28,21 +30,28 @@ import { imports } from './imports';
 import { keys } from './keys';
 import { labels } from './labels';
 import { link } from './link';
+import { linkedits } from './linkedits';
 import { links } from './links';
 import { live } from './live';
 import { liveclicks } from './liveclicks';
+import { mailreports } from './mailreports';
 import { members } from './members';
 import { missing } from './missing';
 import { navigation } from './navigation';
+import { notices } from './notices';
 import { overview } from './overview';
 import { palette } from './palette';
 import { people } from './people';
 import { qr } from './qr';
 import { report } from './report';
 import { reportcontrols } from './reportcontrols';
+import { reportfigures } from './reportfigures';
 import { reportmarks } from './reportmarks';
+import { rulecopies } from './rulecopies';
 import { rules } from './rules';
+import { rulestarts } from './rulestarts';
 import { said } from './said';
+import { saidalerts } from './saidalerts';
 import { saidimports } from './saidimports';
 import { saidvalues } from './saidvalues';
 import { share } from './share';
@@ -59,6 +68,7 @@ export const messages = {
   ...access,
   ...account,
   ...factors,
+  ...alerts,
   ...app,
   ...controls,
   ...navigation,
@@ -73,6 +83,7 @@ export const messages = {
   ...domainsettings,
   ...experiment,
   ...experimentoutcome,
+  ...experimentplan,
   ...imports,
   ...importplan,
   ...keys,
@@ -80,21 +91,27 @@ export const messages = {
   ...views,
   ...link,
   ...overview,
+  ...linkedits,
   ...links,
   ...create,
   ...live,
   ...liveclicks,
   ...workspace,
+  ...mailreports,
   ...members,
   ...missing,
+  ...notices,
   ...palette,
   ...people,
   ...qr,
   ...reportcontrols,
+  ...reportfigures,
   ...reportmarks,
   ...report,
   ...share,
+  ...rulecopies,
   ...rules,
+  ...rulestarts,
   ...conditions,
   ...tryout,
   ...edges,
@@ -102,6 +119,7 @@ export const messages = {
   ...said,
   ...saidvalues,
   ...saidimports,
+  ...saidalerts,
   ...experimentreasons,
   ...webhooks,
   ...webhookhealth,

@@ -1,14 +1,6 @@
 import type { Messages } from '../message';
 
 export const report = {
-  'report.rate': {
-    en: 'Conversion rate',
-    de: 'Conversion-Rate',
-    fr: 'Taux de conversion',
-    es: 'Tasa de conversión',
-    ja: 'コンバージョン率',
-    ar: 'معدل التحويل',
-  },
   'report.totals': {
     en: 'Totals',
     de: 'Summen',
@@ -18,12 +10,12 @@ export const report = {
     ar: 'الإجماليات',
   },
   'report.before': {
-    en: 'before: {n}',
-    de: 'vorher: {n}',
-    fr: 'avant : {n}',
-    es: 'antes: {n}',
-    ja: '前回: {n}',
-    ar: 'سابقًا: {n}',
+    en: 'before: {number}',
+    de: 'vorher: {number}',
+    fr: 'avant : {number}',
+    es: 'antes: {number}',
+    ja: '前回: {number}',
+    ar: 'سابقًا: {number}',
   },
   'report.about': {
     en: 'about {number}',

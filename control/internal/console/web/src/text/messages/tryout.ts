@@ -10,12 +10,12 @@ export const tryout = {
     ar: 'جرّب قبل الحفظ',
   },
   'try.saved': {
-    en: 'Try the rules',
-    de: 'Regeln ausprobieren',
-    fr: 'Essayer les règles',
-    es: 'Probar las reglas',
-    ja: 'ルールを試す',
-    ar: 'جرّب القواعد',
+    en: 'Test a visitor',
+    de: 'Einen Besucher testen',
+    fr: 'Tester un visiteur',
+    es: 'Probar con un visitante',
+    ja: '訪問者で試す',
+    ar: 'اختبر زائرًا',
   },
   'try.unready': {
     en: 'Complete this first:',

@@ -472,4 +472,20 @@ export const workspace = {
     ja: '{name} を削除しました。',
     ar: 'حُذفت {name}.',
   },
+  'conv.snippet': {
+    en: 'Code for your pages',
+    de: 'Code für Ihre Seiten',
+    fr: 'Code pour vos pages',
+    es: 'Código para tus páginas',
+    ja: 'ページに置くコード',
+    ar: 'شيفرة لصفحاتك',
+  },
+  'conv.snippetHint': {
+    en: 'The first part belongs on every page that visitors arrive at. The last part tells of a conversion.',
+    de: 'Der erste Teil gehört auf jede Seite, auf der Besucher ankommen. Der letzte Teil meldet eine Conversion.',
+    fr: 'La première partie va sur chaque page d’arrivée. La dernière annonce une conversion.',
+    es: 'La primera parte va en cada página de llegada. La última informa de una conversión.',
+    ja: '最初の部分は訪問者が到達するすべてのページに置きます。最後の部分がコンバージョンを知らせます。',
+    ar: 'الجزء الأول لكل صفحة يصل إليها الزوار، والأخير يبلّغ عن تحويل.',
+  },
 } as const satisfies Messages;

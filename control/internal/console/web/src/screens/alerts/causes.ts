@@ -1,0 +1,28 @@
+// What alerts are about.
+import type { Schema } from '../../api/client';
+import { day, said } from '../../text';
+import type { IconName } from '../../ui/icon';
+
+export type Alert = Schema<'Alert'>;
+export type Cause = Alert['kind'];
+
+/** All causes with their icons, those about links first. */
+export const causes: readonly (readonly [Cause, IconName])[] = [
+  ['clicks', 'analytics'],
+  ['destination', 'missing'],
+  ['expiry', 'calendar'],
+  ['exhaustion', 'warning'],
+  ['domain', 'domain'],
+  ['webhook', 'webhook'],
+];
+
+/** The names of chats are the same in every language. */
+export const chats = { slack: 'Slack', teams: 'Microsoft Teams', discord: 'Discord' } as const;
+
+const english = /^\d{1,2} [A-Z][a-z]+ \d{4}$/; // a day as the server writes it
+
+/** What has happened, in the language of the user. Days are those of UTC, which noon is nearly everywhere. */
+export function sentence({ summary, code, values }: Alert): string {
+  const own = values?.map((one) => (english.test(one) ? day(new Date(`${one} 12:00 UTC`).toISOString()) : one));
+  return said(summary, { code, values: own }, summary);
+}

@@ -1,0 +1,164 @@
+// The form of a rule.
+import { api, type Schema } from '../../api/client';
+import { to } from '../../route';
+import { workspace } from '../../session';
+import { t } from '../../text';
+import { useDraft } from '../../ui/draft';
+import { Input, Tick } from '../../ui/field';
+import { useSaving } from '../../ui/form';
+import { FormDialog } from '../../ui/formdialog';
+import { Picker } from '../../ui/picker';
+import { Restored } from '../workspace/restored';
+import { causes, chats, type Cause } from './causes';
+
+export type Rule = Schema<'AlertRule'>;
+
+interface Fields {
+  name: string;
+  causes: Cause[];
+  days: string;
+  urlId: string;
+  link: string; // its address
+  channelIds: string[];
+}
+
+const fieldsOf = (rule: Rule | undefined): Fields => ({
+  name: rule?.name ?? '',
+  causes: rule?.causes ?? ['destination', 'domain', 'webhook'],
+  days: String(rule?.days ?? 7),
+  urlId: rule?.urlId ?? '',
+  link: rule?.urlId ?? '',
+  channelIds: rule?.channelIds ?? [],
+});
+
+/** The list with a value or without it. */
+const toggled = <T,>(list: readonly T[], one: T, on: boolean): T[] => [
+  ...list.filter((other) => other !== one),
+  ...(on ? [one] : []),
+];
+
+const short = (address: string) => address.replace(/^https?:\/\//, '');
+
+const findLinks = async (text: string, signal: AbortSignal) => {
+  const { data } = await api.get('/api/urls', { query: { search: text, pageSize: 8 }, signal });
+  return data.map((one) => [one.id, short(one.shortUrl)] as const);
+};
+
+interface PartProps {
+  fields: Fields;
+  set: (values: Partial<Fields>) => void;
+  problem: (field: string) => string | undefined;
+}
+
+function Causes({ fields, set, problem }: PartProps) {
+  return (
+    <fieldset class={problem('causes') ? 'alertticks wrong' : 'alertticks'}>
+      <legend class="label">{t('alert.causesOf')}</legend>
+      {causes.map(([cause]) => (
+        <Tick
+          key={cause}
+          name={cause}
+          label={t(`alert.cause.${cause}`)}
+          hint={t(`alert.causeHint.${cause}`)}
+          checked={fields.causes.includes(cause)}
+          onValue={(on) => set({ causes: toggled(fields.causes, cause, on) })}
+        />
+      ))}
+      <p class="bad" role="alert">
+        {problem('causes')}
+      </p>
+    </fieldset>
+  );
+}
+
+function Channels({ fields, set, all }: PartProps & { all: readonly Schema<'AlertChannel'>[] }) {
+  return (
+    <fieldset class="alertticks">
+      <legend class="label">{t('alert.channels')}</legend>
+      {all.map((one) => (
+        <Tick
+          key={one.id}
+          name={`channel-${one.id}`}
+          label={
+            <>
+              <bdi>{one.name}</bdi>{' '}
+              <span class="hint">{one.email ?? (one.kind === 'mail' ? '' : chats[one.kind])}</span>
+            </>
+          }
+          checked={fields.channelIds.includes(one.id)}
+          onValue={(on) => set({ channelIds: toggled(fields.channelIds, one.id, on) })}
+        />
+      ))}
+      <p class="hint">
+        {t('alert.channelsHint')}{' '}
+        {all.length === 0 && <a href={to('/alerts/channels?new=1')}>{t('alert.newChannel')}</a>}
+      </p>
+    </fieldset>
+  );
+}
+
+interface RuleFormProps {
+  rule: Rule | undefined;
+  channels: readonly Schema<'AlertChannel'>[];
+  onClose: () => void;
+  onSaved: () => void;
+}
+
+/** The dialog of a new rule, or of one to change. */
+export function RuleForm({ rule, channels, onClose, onSaved }: RuleFormProps) {
+  const initial = fieldsOf(rule);
+  const draft = useDraft(`alertrule.${workspace.value?.id ?? ''}.${rule?.id ?? ''}`, initial);
+  const saving = useSaving(['name', 'causes', 'days', 'urlId', 'channelIds']);
+  const { name, causes: chosen, days, urlId, link, channelIds } = draft.value;
+  const part = { fields: draft.value, set: draft.patch, problem: saving.problem };
+  const save = async () => {
+    const body = { name, causes: chosen, days: Number(days) || 0, urlId: urlId || null, channelIds };
+    if (rule) await api.put('/api/alert-rules/{id}', { path: { id: rule.id }, body });
+    else await api.post('/api/alert-rules', { body });
+    draft.discard(initial);
+    onSaved();
+  };
+  return (
+    <FormDialog
+      title={rule ? t('labels.editOne', { name: rule.name }) : t('alert.newRule')}
+      action={rule ? t('action.save') : t('alert.createRule')}
+      saving={saving}
+      save={save}
+      onClose={onClose}
+    >
+      <Restored draft={draft} initial={initial} />
+      <Input
+        label={t('keys.name')}
+        name="name"
+        autocomplete="off"
+        value={name}
+        onValue={(value) => draft.patch({ name: value })}
+        problem={saving.problem('name')}
+        first
+      />
+      <Causes {...part} />
+      {chosen.includes('expiry') && (
+        <Input
+          label={t('alert.days')}
+          name="days"
+          type="number"
+          inputmode="numeric"
+          value={days}
+          onValue={(value) => draft.patch({ days: value })}
+          problem={saving.problem('days')}
+        />
+      )}
+      <Picker
+        label={t('links.title')}
+        hint={t('alert.scopeHint')}
+        name="urlId"
+        shown={urlId === '' ? t('alert.allLinks') : short(link)}
+        none={t('alert.allLinks')}
+        find={findLinks}
+        onPick={(value, text) => draft.patch({ urlId: value, link: text })}
+        problem={saving.problem('urlId')}
+      />
+      <Channels {...part} all={channels} />
+    </FormDialog>
+  );
+}
