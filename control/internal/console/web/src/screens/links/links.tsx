@@ -149,7 +149,7 @@ function useListKeys(list: List, pick: (index: number, shift: boolean) => void):
     if (!link) return false;
     if (key.toLowerCase() === 'x' && may('EDITOR')) pick(focused, key === 'X');
     else if (key === 'c') copyOf(link);
-    else if (key === 'e') go(`/links/${link.id}`);
+    else if (key === 'e') go(`/links/${link.id}?edit=1`);
     else if (key === 'o') open(link.shortUrl, '_blank', 'noreferrer');
     else return false;
     return true;
@@ -159,7 +159,8 @@ function useListKeys(list: List, pick: (index: number, shift: boolean) => void):
 /** Where the focus was when the user left the list: it returns there, unless it is somewhere else already. */
 function useReturn(list: List): void {
   useLayoutEffect(() => {
-    if (document.activeElement === document.body || document.activeElement?.matches('h1')) list.wanted = list.at;
+    // Where the focus goes while a screen is loaded.
+    if (document.activeElement?.matches('body, h1, .skip')) list.wanted = list.at;
     // eslint-disable-next-line react-hooks/exhaustive-deps -- another selection of links is no return
   }, []);
 }

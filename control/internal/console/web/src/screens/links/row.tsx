@@ -168,7 +168,7 @@ export function Row({ link, index, list, shared, trend, onPick, onDo, selectable
   useLayoutEffect(() => {
     if (list.wanted !== index) return;
     list.wanted = -1;
-    if (!document.activeElement?.closest('input, dialog')) name.current?.focus({ preventScroll: true });
+    if (!document.querySelector('dialog[open], input[type=search]:focus')) name.current?.focus({ preventScroll: true });
   });
   return (
     <li class={chosen ? 'link chosen' : 'link'} data-row={index}>

@@ -45,7 +45,7 @@ export function Tools({ selection, list, workspace }: ToolsProps) {
   );
   const close = () => setOpen(undefined);
   return (
-    <div class={chosen ? 'tools chosen' : 'tools'}>
+    <div class={chosen ? 'listtools chosen' : 'listtools'}>
       <div class="find" role="search">
         {may('EDITOR') && (
           <label class="pick">

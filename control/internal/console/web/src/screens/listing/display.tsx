@@ -27,7 +27,7 @@ export function DisplayMenu({ selection, onClose }: { selection: Selection; onCl
         ]}
         onValue={(next) => setDisplay({ compact: next === 'compact', hidden })}
       />
-      <fieldset class="columns">
+      <fieldset class="columnchoice">
         <legend class="label">{t('links.columns')}</legend>
         {columns.map((one) => (
           <Tick

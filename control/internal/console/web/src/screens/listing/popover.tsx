@@ -37,8 +37,8 @@ export function Popover({ label, of, onClose, children }: PopoverProps) {
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || event.defaultPrevented) return;
         event.preventDefault();
-        button()?.focus();
         onClose();
+        button()?.focus();
       }}
     >
       {children}
