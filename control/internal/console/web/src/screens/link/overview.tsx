@@ -237,11 +237,15 @@ function About({ link, bundles }: { link: Link; bundles: Facts['bundles'] }) {
           </>
         )}
         <dt>{t('edit.campaign')}</dt>
-        <dd dir="auto">{campaign.length > 0 ? campaign.join(' / ') : t('over.none')}</dd>
+        <dd>
+          <bdi>{campaign.length > 0 ? campaign.join(' / ') : t('over.none')}</bdi>
+        </dd>
         {link.notes && (
           <>
             <dt>{t('edit.notes')}</dt>
-            <dd dir="auto">{link.notes}</dd>
+            <dd>
+              <bdi>{link.notes}</bdi>
+            </dd>
           </>
         )}
         <dt>{t('history.created')}</dt>
