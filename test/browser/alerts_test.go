@@ -29,7 +29,7 @@ func TestAlerts(t *testing.T) {
 	b.press("Create channel", "is required")
 	b.fill("name", "Marketing")
 	b.set("quietFrom", "22:00")
-	b.press("Create channel", "enter both times, or none")
+	b.press("Create channel", "together with the beginning of the quiet hours")
 	b.set("quietTo", "07:00")
 	b.inspectNarrow("alert-channel")
 	b.press("Create channel", "Nothing sent yet", "22:00–07:00")
