@@ -769,6 +769,11 @@ export interface DeleteWorkspaceQuery {
   deleteLinks?: boolean | undefined;
 }
 
+export interface GetWorkspaceQuery {
+  /** Also count what needs a person. The counts may be five seconds old. */
+  attention?: boolean | undefined;
+}
+
 export interface ListMembersQuery extends Paging {
 }
 
@@ -1960,7 +1965,7 @@ export interface WorkspacesResource {
    * Get a workspace. Returns a workspace. This and the following endpoints work in the workspace of the path and ignore
    * X-Workspace.
    */
-  get<F extends keyof Workspace = keyof Workspace>(id: string, options?: Fields<F> & RequestOptions): Call<Only<Workspace, F>>;
+  get<F extends keyof Workspace = keyof Workspace>(id: string, options?: GetWorkspaceQuery & Fields<F> & RequestOptions): Call<Only<Workspace, F>>;
   /**
    * Change a workspace. Changes the given fields. Requires the role ADMIN in the workspace. A new slug replaces the old one at
    * once, also in X-Workspace.

@@ -93,17 +93,19 @@ func TestAnnotations_from_history(t *testing.T) {
 		change("DELETE", "/api/urls/"+a+"/routing-rules/"+rule, "", 204)
 		u, err := w.store.LinkByID(t.Context(), b)
 		w.ok(err)
-		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
-			return audit.Append(t.Context(), tx, audit.Entry{Action: "EXPERIMENT_DECIDED", EntityType: "experiment", EntityID: b,
-				Workspace: u.Workspace, New: map[string]any{}})
-		}))
+		for _, action := range []string{"EXPERIMENT_CREATED", "EXPERIMENT_UPDATED", "EXPERIMENT_DECIDED"} {
+			w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
+				return audit.Append(t.Context(), tx, audit.Entry{Action: action, EntityType: "experiment", EntityID: b,
+					Workspace: u.Workspace, New: map[string]any{}})
+			}))
+		}
 		if got := kinds("urlId=" + a); got != "DESTINATION_CHANGED RULES_CHANGED RULES_CHANGED " {
 			t.Errorf("of the first link: %s", got)
 		}
-		if got := kinds("urlId=" + b); got != "EXPERIMENT_DECIDED " {
+		if got := kinds("urlId=" + b); got != "EXPERIMENT_STARTED EXPERIMENT_DECIDED " {
 			t.Errorf("of the second link: %s", got)
 		}
-		if got := kinds("timeRange=last_24_hours&interval=hour"); strings.Count(got, " ") != 4 {
+		if got := kinds("timeRange=last_24_hours&interval=hour"); strings.Count(got, " ") != 5 {
 			t.Errorf("of the workspace: %s", got)
 		}
 		if got := w.do("GET", "/api/annotations", "", as(w.bob)).want(200); strings.Contains(got.text, "RULES") {

@@ -91,7 +91,7 @@ type LinkEvent struct {
 	Target bool // the destination has changed
 }
 
-// LinkEvents reads the newest changes of destinations and rules and decisions of experiments in a workspace, at most limit, from
+// LinkEvents reads the newest changes of destinations and rules and starts and decisions of experiments in a workspace, at most limit, from
 // one time to another. Workspace 0 stands for all. With the id of a link it reads those of the link.
 func (c Conn) LinkEvents(ctx context.Context, workspace uint64, linkID string, from, to int64, limit int) ([]LinkEvent, error) {
 	// Names of members in JSON are followed by a colon. In a text, the quote before it would be escaped.
@@ -99,7 +99,8 @@ func (c Conn) LinkEvents(ctx context.Context, workspace uint64, linkID string, f
 	var w conditions
 	w.and(workspace != 0, `workspace_num = ?`, workspace)
 	w.and(true, `created_at >= ? AND created_at < ?`, from, to)
-	w.and(true, `(action IN ('ROUTING_RULE_CREATED', 'ROUTING_RULE_UPDATED', 'ROUTING_RULE_DELETED', 'EXPERIMENT_DECIDED')
+	w.and(true, `(action IN ('ROUTING_RULE_CREATED', 'ROUTING_RULE_UPDATED', 'ROUTING_RULE_DELETED',
+			'EXPERIMENT_CREATED', 'EXPERIMENT_RESTARTED', 'EXPERIMENT_DECIDED')
 		OR action IN ('URL_UPDATED', 'URL_BULK_UPDATED', 'URL_ROLLED_BACK') AND new_value LIKE ?
 		OR action = 'URL_ROLLED_BACK' AND metadata LIKE ?)`, target, rules)
 	w.and(linkID != "", `(entity_id = ? OR metadata LIKE ? OR action = 'URL_BULK_UPDATED' AND new_value LIKE ?)`, linkID,

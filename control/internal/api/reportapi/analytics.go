@@ -64,7 +64,7 @@ func (p ClicksQuery) ask() report.Ask {
 type ReportQuery struct {
 	ClicksQuery
 	Interval string `query:"interval" values:"reportInterval" doc:"minute (ranges up to 6 hours), hour (up to 31 days), day, week or month. Default: day."`
-	Compare  string `query:"compare" values:"reportCompare" doc:"previous: add the figures of the preceding period of the same length. year: add those of the same period one year earlier."`
+	Compare  string `query:"compare" values:"reportCompare" doc:"previous: add the figures of the preceding period of the same length. weekday: add those of the same weekdays, as few weeks earlier as possible without an overlap. year: add those of the same period one year earlier."`
 }
 
 func (p ReportQuery) ask() report.Ask {
@@ -77,7 +77,7 @@ func (p ReportQuery) ask() report.Ask {
 type SeriesQuery struct {
 	ReportQuery
 	Series string `query:"series" doc:"people, bots or people,bots: add separate series of people and bots."`
-	Goal   string `query:"goal" doc:"Name of a goal: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts at the time of its click."`
+	Goal   string `query:"goal" doc:"Name of a goal, or * for all goals: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts at the time of its click."`
 }
 
 func (p SeriesQuery) ask() report.Ask {
@@ -112,7 +112,7 @@ type linkSeries struct {
 type groupsIn struct {
 	ReportQuery
 	By   string `query:"by" values:"reportGroup" doc:"What the links are grouped by." default:"tag"`
-	Goal string `query:"goal" doc:"Name of a goal: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts at the time of its click."`
+	Goal string `query:"goal" doc:"Name of a goal, or * for all goals: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts at the time of its click."`
 }
 
 // conversionsIn is the request of the report on conversions.

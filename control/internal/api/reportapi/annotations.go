@@ -73,7 +73,7 @@ func (s *server) registerAnnotations() {
 	declare := kit.Under("/api/annotations", "Annotations")
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listAnnotations", "List the annotations of a range").
 		About("The notes of the range, and what the history of links says: a destination or routing rules were changed, or an experiment was "+
-			"decided. At most the newest 500."),
+			"started or decided. At most the newest 500."),
 		func(ctx context.Context, in *listAnnotations) (*kit.Body[AnnotationList], error) {
 			from, to, err := s.Reports.Bounds(report.Range{Start: in.StartDate, End: in.EndDate, Name: in.TimeRange, Zone: in.Timezone,
 				Interval: in.Interval})

@@ -53,7 +53,7 @@ func generated(t *testing.T, n int) []analytics.Row {
 			rows[i].Time = from + r.Int64N(to-from)
 		case testkit.Size(0, 1) == 1:
 		case i%3 == 1:
-			from, to := around(spans[r.IntN(len(spans))], []string{"", "previous", "year"}[r.IntN(3)])
+			from, to := around(spans[r.IntN(len(spans))], []string{"", "previous", "weekday", "year"}[r.IntN(4)])
 			at := time.UnixMilli([]int64{from, to}[r.IntN(2)]).Add(time.Duration(r.IntN(7)-3) * time.Hour)
 			if at.After(first) && at.Before(first.Add(hours*time.Hour)) {
 				rows[i].Time = at.UnixMilli() + r.Int64N(2) - 1
@@ -307,7 +307,7 @@ func combined(full bool) (list []combination) {
 	seconds := make([]int, len(filters))
 	for s, of := range spans {
 		for j, interval := range of.intervals {
-			for k, compare := range []string{"", "previous", "year"} {
+			for k, compare := range []string{"", "previous", "weekday", "year"} {
 				for f := range filters {
 					for scope := range scopes {
 						// In the short form: half of a Latin square, in which filters shift with the range and the comparison.

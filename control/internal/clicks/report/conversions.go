@@ -105,7 +105,7 @@ func (s *Service) Conversions(ctx context.Context, p auth.Principal, id string, 
 	if err != nil {
 		return nil, 0, err
 	}
-	lines, err := s.clicks.ConversionLines(ctx, analytics.Query{Scope: scope}, a.Goal)
+	lines, err := s.clicks.ConversionLines(ctx, analytics.Query{Scope: scope}, only(a.Goal))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -116,7 +116,7 @@ func (s *Service) Conversions(ctx context.Context, p auth.Principal, id string, 
 		return []Conversion{}, total, nil
 	}
 	list = []Conversion{}
-	err = s.clicks.EachConversion(ctx, scope, a.Goal, offset+limit, func(c *analytics.Conversion) error {
+	err = s.clicks.EachConversion(ctx, scope, only(a.Goal), offset+limit, func(c *analytics.Conversion) error {
 		if offset--; offset < 0 {
 			list = append(list, ConversionOf(c))
 		}
@@ -134,7 +134,7 @@ func (s *Service) ExportConversions(ctx context.Context, p auth.Principal, id st
 		return nil, err
 	}
 	return func(ctx context.Context, f func(*Conversion) error) error {
-		return s.clicks.EachConversion(ctx, scope, a.Goal, math.MaxInt, func(c *analytics.Conversion) error {
+		return s.clicks.EachConversion(ctx, scope, only(a.Goal), math.MaxInt, func(c *analytics.Conversion) error {
 			one := ConversionOf(c)
 			return f(&one)
 		})

@@ -93,13 +93,21 @@ func (w *Won) of(clicks int64, goal string) *Won {
 	return &out
 }
 
+// only returns a goal as the click store takes it, for which "" stands for all.
+func only(goal string) string {
+	if goal == AllGoals {
+		return ""
+	}
+	return goal
+}
+
 // won returns the conversions of a goal for each group of a query; nil without a goal.
 func won[K comparable](ctx context.Context, s *Service, goal string, q analytics.Query, group func(analytics.ConversionLine) K) (map[K]*Won,
 	error) {
 	if goal == "" {
 		return nil, nil
 	}
-	lines, err := s.clicks.ConversionLines(ctx, q, goal)
+	lines, err := s.clicks.ConversionLines(ctx, q, only(goal))
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +147,7 @@ func (s *Service) wonByValue(ctx context.Context, goal string, scope analytics.S
 	if goal == "" {
 		return nil, nil
 	}
-	lines, err := s.clicks.ConversionBreakdown(ctx, scope, reported, goal)
+	lines, err := s.clicks.ConversionBreakdown(ctx, scope, reported, only(goal))
 	if err != nil {
 		return nil, err
 	}

@@ -106,6 +106,13 @@ func TestReports_of_a_goal_equal_a_count_in_memory(t *testing.T) {
 		g, err := w.Groups(t.Context(), w.who[ann], "domain", a)
 		w.ok(err)
 		check("domains", g.Won, g.TotalClicks, func(*analytics.Row) bool { return true })
+		a.Goal = report.AllGoals
+		all, _, err := w.Link(t.Context(), w.who[ann], w.links[ann].ID, a)
+		w.ok(err)
+		a.Goal = "purchase"
+		if n := all.Overview.Conversions; n != int64(len(best)) || n <= r.Overview.Conversions {
+			t.Errorf("all goals have %d conversions, want %d", n, len(best))
+		}
 		w.newConversionIsSeen(t.Context(), a, rows[0], r.Overview.Conversions)
 		a.Goal = ""
 		r, _, err = w.Link(t.Context(), w.who[ann], w.links[ann].ID, a)

@@ -264,7 +264,7 @@ func (e *expected) group(name string, in func(link int) bool) report.Group {
 	return g
 }
 
-// limits are the times of a range after shifts to the previous period or the previous year. Of dates, from and to are
+// limits are the times of a range after shifts to the previous period, the same weekdays before or the previous year. Of dates, from and to are
 // found by looking for the days.
 func limits(t *testing.T, s span, zone *time.Location, shifts ...string) (from, to int64) {
 	day := func(text string, add int) int64 {
@@ -285,6 +285,10 @@ func limits(t *testing.T, s span, zone *time.Location, shifts ...string) (from, 
 			switch n := int(last.Sub(first).Hours()/24) + 1; shift {
 			case "previous":
 				first, last = first.AddDate(0, 0, -n), last.AddDate(0, 0, -n)
+			case "weekday":
+				for end := first; !last.Before(end); {
+					first, last = first.AddDate(0, 0, -7), last.AddDate(0, 0, -7)
+				}
 			case "year":
 				for _, at := range []*time.Time{&first, &last} {
 					month := at.Month()
@@ -311,6 +315,14 @@ func limits(t *testing.T, s span, zone *time.Location, shifts ...string) (from, 
 		switch shift {
 		case "previous":
 			start = start.Add(-length)
+		case "weekday":
+			// The same time after the beginning of the day, so many weeks before that no day is in both periods.
+			since, earlier := start.UnixMilli()-day(start.Format(time.DateOnly), 0), start
+			first, last := start.Format(time.DateOnly), start.Add(length-time.Millisecond)
+			for last.Format(time.DateOnly) >= first {
+				earlier, last = earlier.AddDate(0, 0, -7), last.AddDate(0, 0, -7)
+			}
+			start = time.UnixMilli(day(earlier.Format(time.DateOnly), 0) + since).In(zone)
 		case "year":
 			// The same time after the beginning of the day, a year before.
 			since := start.UnixMilli() - day(start.Format(time.DateOnly), 0)

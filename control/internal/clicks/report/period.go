@@ -75,6 +75,17 @@ func (p Period) between(from, to int64) Period {
 	return p
 }
 
+// weeksBefore returns the same weekdays before the period: the same days, as few weeks earlier as possible without an overlap.
+func (p Period) weeksBefore() Period {
+	shift := (analytics.Day(p.Days()) + 6) / 7 * 7
+	if p.To != 0 {
+		start := (p.First - shift).Start(p.Zone) + p.From - p.First.Start(p.Zone)
+		return p.between(start, start+p.To-p.From)
+	}
+	p.First, p.Last = p.First-shift, p.Last-shift
+	return p
+}
+
 // yearBefore returns the same period one year earlier. 28 February stands for 29 February.
 func (p Period) yearBefore() Period {
 	if p.To != 0 {

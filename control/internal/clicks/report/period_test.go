@@ -8,6 +8,30 @@ import (
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
+// A period is compared with the same weekdays, without an overlap, also across a change of the clocks.
+func TestPeriod_weeks_before_have_the_same_weekdays(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	testkit.Must(t, err)
+	s := New(nil, nil, time.Now)
+	for _, c := range []struct{ interval, start, end, from, to string }{
+		{"day", "2026-04-05", "2026-04-05", "2026-03-29T00:00", "2026-03-30T00:00"},
+		{"day", "2026-04-06", "2026-04-12", "2026-03-30T00:00", "2026-04-06T00:00"},
+		{"week", "2026-04-01", "2026-04-30", "2026-02-25T00:00", "2026-03-27T00:00"},
+		{"hour", "2026-03-30T09:00", "2026-03-30T10:00", "2026-03-23T09:00", "2026-03-23T10:00"},
+		{"hour", "2026-03-30T20:00", "2026-03-31T20:00", "2026-03-23T20:00", "2026-03-24T20:00"},
+		{"minute", "2026-11-21T09:30", "2026-11-21T10:00", "2026-11-14T09:30", "2026-11-14T10:00"},
+	} {
+		p, err := s.period(Range{Interval: c.interval, Start: c.start, End: c.end, Zone: zone.String()})
+		testkit.Must(t, err)
+		within := p.weeksBefore().limit(analytics.Scope{})
+		got := []string{time.UnixMilli(within.From).In(zone).Format("2006-01-02T15:04"), time.UnixMilli(within.To).In(zone).Format("2006-01-02T15:04")}
+		if got[0] != c.from || got[1] != c.to {
+			t.Errorf("%s to %s: %v, want %s and %s", c.start, c.end, got, c.from, c.to)
+		}
+	}
+}
+
 // A named range ends with today in its zone, which may be another day than in UTC.
 func TestPeriod_ends_with_today_in_its_zone(t *testing.T) {
 	t.Parallel()

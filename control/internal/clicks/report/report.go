@@ -52,7 +52,10 @@ func (s *Service) On(host string) *Service {
 func (s *Service) hostOf(u *store.Link) string { return cmp.Or(u.Hostname, s.host) }
 
 // Comparisons are the values of Ask.Compare.
-var Comparisons = []string{"previous", "year"}
+var Comparisons = []string{"previous", "weekday", "year"}
+
+// AllGoals as Ask.Goal adds the conversions of all goals. It is no valid name of a goal.
+const AllGoals = "*"
 
 // Ask has the parameters that most reports share.
 type Ask struct {
@@ -62,7 +65,7 @@ type Ask struct {
 	Filters
 	Compare string // one of Comparisons; "" compares with nothing
 	Series  string // people, bots or both, separated by a comma: series of their own; "" means none
-	Goal    string // whose conversions the report adds; "" means none
+	Goal    string // whose conversions the report adds, or AllGoals; "" means none
 
 	selected         selected // set by prepare
 	ofPeople, ofBots bool
@@ -82,10 +85,10 @@ func (s *Service) prepare(ctx context.Context, p auth.Principal, a *Ask) (Period
 		return Period{}, err
 	}
 	if a.Compare != "" && !slices.Contains(Comparisons, a.Compare) {
-		problems.Add("compare", "must be %s", strings.Join(Comparisons, " or "))
+		problems.Add("compare", "must be previous, weekday or year")
 	}
-	if a.Goal != "" && !conversion.ValidName(a.Goal) {
-		problems.Add("goal", "must have at most %d letters, digits, spaces and . _ : / -", conversion.MaxName)
+	if a.Goal != "" && a.Goal != AllGoals && !conversion.ValidName(a.Goal) {
+		problems.Add("goal", "must be * or have at most %d letters, digits, spaces and . _ : / -", conversion.MaxName)
 	}
 	for part := range strings.SplitSeq(a.Series, ",") {
 		switch part {
@@ -122,6 +125,8 @@ func compared[T any](a Ask, period Period, figures func(Period) (*T, error)) (*C
 	switch a.Compare {
 	case "":
 		return nil, nil
+	case "weekday":
+		period = period.weeksBefore()
 	case "year":
 		period = period.yearBefore()
 	default:

@@ -110,10 +110,10 @@ func (s *Service) yields(ctx context.Context, p auth.Principal, scope analytics.
 		converted, err = s.clicks.ConvertedClicks(ctx, scope)
 		return err
 	}, func(ctx context.Context) (err error) {
-		byLink, err = s.clicks.ConversionLines(ctx, analytics.Query{Scope: scope, ByLink: true}, a.Goal)
+		byLink, err = s.clicks.ConversionLines(ctx, analytics.Query{Scope: scope, ByLink: true}, only(a.Goal))
 		return err
 	}, func(ctx context.Context) (err error) {
-		byValue, err = s.clicks.ConversionBreakdown(ctx, scope, yieldBy, a.Goal)
+		byValue, err = s.clicks.ConversionBreakdown(ctx, scope, yieldBy, only(a.Goal))
 		return err
 	})
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Service) yields(ctx context.Context, p auth.Principal, scope analytics.
 	}
 	won := wonIn(byLink, func(l analytics.ConversionLine) uint64 { return l.Link })
 	y := &Yields{Yield: total(won).yield(all), Goals: goalYields(goals, converted, all)}
-	y.Funnel = []FunnelStep{{"CLICK", all, percent.Of(all, all)}, {"CONVERSION", converted[a.Goal], percent.Of(converted[a.Goal], all)}}
+	y.Funnel = []FunnelStep{{"CLICK", all, percent.Of(all, all)}, {"CONVERSION", converted[only(a.Goal)], percent.Of(converted[only(a.Goal)], all)}}
 	if y.Links, err = s.linkYields(ctx, won, clicksOf, a.limit()); err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 // Package annotations implements the use cases of annotations: what is marked at a time on the charts of reports.
 //
 // Members write notes about a workspace or one of its links. Other annotations come from the audit log: a destination or rules
-// were changed, or an experiment was decided. They are not stored, and nobody can change them. A note about a link is visible while
+// were changed, or an experiment was started or decided. They are not stored, and nobody can change them. A note about a link is visible while
 // the link is in the workspace of the note: it does not follow the link into another one.
 package annotations
 
@@ -118,7 +118,9 @@ func (s *Service) names(ctx context.Context, workspace uint64, events []store.Li
 func kindsOf(e store.LinkEvent) (kinds []Kind) {
 	switch e.Action {
 	case "EXPERIMENT_DECIDED":
-		return []Kind{Experiment}
+		return []Kind{Decided}
+	case "EXPERIMENT_CREATED", "EXPERIMENT_RESTARTED":
+		return []Kind{Started}
 	case "ROUTING_RULE_CREATED", "ROUTING_RULE_UPDATED", "ROUTING_RULE_DELETED":
 		return []Kind{Rules}
 	}

@@ -8,8 +8,9 @@ const (
 	Note        Kind = "NOTE"
 	Destination Kind = "DESTINATION_CHANGED"
 	Rules       Kind = "RULES_CHANGED"
-	Experiment  Kind = "EXPERIMENT_DECIDED"
+	Started     Kind = "EXPERIMENT_STARTED"
+	Decided     Kind = "EXPERIMENT_DECIDED"
 )
 
 // Kinds lists all kinds.
-var Kinds = []Kind{Note, Destination, Rules, Experiment}
+var Kinds = []Kind{Note, Destination, Rules, Started, Decided}

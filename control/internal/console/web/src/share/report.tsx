@@ -11,10 +11,13 @@ import { nameOf } from '../screens/analytics/names';
 import { namesOf, seriesOf } from '../screens/analytics/points';
 import type { FilterName } from '../screens/analytics/selection';
 import { SeriesTable } from '../screens/analytics/seriestable';
-import { day, language, moment, t } from '../text';
+import { spanText } from '../screens/analytics/span';
+import { day, moment, t } from '../text';
 import type { View } from './ask';
 
 type Whole = Schema<'Report'>;
+
+const hour = 3_600_000; // milliseconds
 
 /** The figures as the parts of the report screen take them. What shared reports leave out is empty. */
 function whole(figures: View['figures']): Whole {
@@ -31,10 +34,8 @@ function whole(figures: View['figures']): Whole {
 function rangeOf(points: Whole['timeSeries'], timezone: string): string {
   const [first, last] = [points[0], points.at(-1)];
   if (!first || !last) return '';
-  const hours = first.at !== undefined;
-  const format = new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeZone: hours ? timezone : 'UTC' });
-  const at = (point: { at?: string; date: string }) => new Date(point.at ?? `${point.date}T00:00:00Z`);
-  return format.formatRange(at(first), at(last));
+  if (first.at === undefined || last.at === undefined) return spanText(first.date, last.date, timezone);
+  return spanText(first.at, new Date(Date.parse(last.at) + hour).toISOString(), timezone);
 }
 
 function Header({ view, range }: { view: View; range: string }) {
@@ -82,7 +83,7 @@ function linksOf(links: NonNullable<View['topUrls']>) {
 export function Report({ view }: { view: View }) {
   const [metric, setMetric] = useState<Metric>('clicks');
   const report = whole(view.figures);
-  const series = seriesOf(report, metric);
+  const series = seriesOf(report, metric, view.timezone);
   const names = namesOf(report.timeSeries, view.interval, view.timezone);
   const shown = series.filter((one) => one.kind !== 'before').flatMap((one) => one.values);
   const label = t('report.chartLabel', {
@@ -91,11 +92,14 @@ export function Report({ view }: { view: View }) {
     points: names.length,
   });
   const clicks = new Map(report.countries.map((one) => [one.name, one.clicks]));
+  const range = rangeOf(report.timeSeries, view.timezone);
+  // A few hours have no pattern of a week.
+  const weekdays = view.interval !== 'hour' || names.length > 48;
   const minutes = Math.max(1, Math.round(view.refreshSeconds / 60));
   return (
     <>
-      <Header view={view} range={rangeOf(report.timeSeries, view.timezone)} />
-      <Figures report={report} metric={metric} onMetric={setMetric} />
+      <Header view={view} range={range} />
+      <Figures report={report} metric={metric} range={range} onMetric={setMetric} />
       <div class="timeline">
         <Chart label={label} series={series} names={names} />
         <Legend series={series} />
@@ -111,10 +115,7 @@ export function Report({ view }: { view: View }) {
           </Card>
         ))}
       </div>
-      <section class="card wide" aria-label={t('report.heat')}>
-        <h2>{t('report.heat')}</h2>
-        <Heatmap map={view.heatmap} />
-      </section>
+      {weekdays && <Heatmap map={view.heatmap} />}
       <footer class="sharedfoot hint">
         <p>{t('share.updated', { time: moment(view.computedAt), n: minutes })}</p>
         {view.expiresAt && <p>{t('share.until', { date: day(view.expiresAt) })}</p>}

@@ -5,18 +5,19 @@ import { query, search } from '../../route';
 import { nameOf as nameOfWorkspace, workspace } from '../../session';
 import { day, number, t } from '../../text';
 import { Behind, isBehind } from '../../ui/behind';
-import { Empty, Head, Loading, Waiting } from '../../ui/page';
+import { Empty, Head, Waiting } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { bare, nameOf } from '../links/changes';
 import { LinkTabs } from '../link/tabs';
 import { Cards } from './cards';
-import { Controls, FilterChips } from './controls';
-import { Figures, type Metric } from './figures';
+import { Chips, Controls } from './controls';
+import { Figures, metricsOf, type Metric } from './figures';
 import { Heatmap } from './heatmap';
-import { parametersOf, selectionOf, zoneOf, type Selection } from './selection';
-import { Segments } from './segments';
+import { hasWeekdays, parametersOf, selectionOf, zoneOf, type Selection } from './selection';
+import { SegmentActions, SegmentChoice, useSegments } from './segments';
 import { Share } from './share';
+import { rangeText } from './span';
 import { Timeline } from './timeline';
 import { Groups, TopLinks } from './workspace';
 import './analytics.css';
@@ -64,43 +65,56 @@ function Late({ lastDay }: { lastDay: string | undefined }) {
 
 type Whole = Schema<'Report'> & { topUrls?: Schema<'TopLink'>[] };
 
-function Body({ id, s, report, map }: { id: string; s: Selection; report: Whole; map: Schema<'Heatmap'> }) {
+interface BodyProps {
+  id: string;
+  s: Selection;
+  report: Whole;
+  /** Only of a range with several days: a few hours have no pattern of a week. */
+  map: Schema<'Heatmap'> | undefined;
+}
+
+function Body({ id, s, report, map }: BodyProps) {
   const timezone = zoneOf(query.value);
   const asked = query.value.get('metric');
-  const metric: Metric = asked === 'visitors' || (asked === 'conversions' && s.goal) ? asked : 'clicks';
+  const metric: Metric = metricsOf(report).find((one) => one === asked) ?? 'clicks';
   const parameters = parametersOf(s, timezone);
-  const rest = (
-    <>
-      <Cards report={report} s={s} />
-      {/* A few hours have no pattern of a week. */}
-      {s.interval !== 'minute' && (
-        <section class="card wide" aria-label={t('report.heat')}>
-          <h2>{t('report.heat')}</h2>
-          <Heatmap map={map} />
-        </section>
-      )}
-    </>
-  );
+  const { series, goal, ...inFile } = parameters; // files have neither
   return (
     <>
       <Late lastDay={parameters.endDate} />
-      <Figures report={report} metric={metric} onMetric={(one) => search({ metric: one === 'clicks' ? '' : one })} />
+      <Figures
+        report={report}
+        metric={metric}
+        range={rangeText(s, timezone)}
+        onMetric={(one) => search({ metric: one === 'clicks' ? '' : one })}
+      />
       <Timeline
         s={s}
         report={report}
         metric={metric}
         timezone={timezone}
         id={id}
-        file={{ path: id ? `/api/analytics/urls/${id}/export` : '/api/analytics/export', query: parameters }}
+        file={{ path: id ? `/api/analytics/urls/${id}/export` : '/api/analytics/export', query: inFile }}
       />
-      {report.topUrls ? (
-        <Groups s={s} parameters={parameters} beside={<TopLinks links={report.topUrls} />}>
-          {rest}
-        </Groups>
-      ) : (
-        rest
-      )}
+      {report.topUrls && <Groups s={s} parameters={parameters} beside={<TopLinks links={report.topUrls} />} />}
+      <Cards report={report} s={s} />
+      {map && <Heatmap map={map} />}
     </>
+  );
+}
+
+/** What is shown while the first figures are on their way: it has the height of what follows. */
+function Expected() {
+  return (
+    <div class="expected" role="status" aria-busy="true">
+      <span class="offscreen">{t('state.loading')}</span>
+      <div class="figures">
+        {[1, 2, 3, 4].map((one) => (
+          <p key={one} />
+        ))}
+      </div>
+      <div class="outline" />
+    </div>
   );
 }
 
@@ -108,6 +122,7 @@ function Body({ id, s, report, map }: { id: string; s: Selection; report: Whole;
 function Report({ id, goals }: { id: string; goals: readonly string[] }) {
   const s = selectionOf(query.value);
   const timezone = zoneOf(query.value);
+  const segments = useSegments(s);
   // The address is complete as soon as somebody can copy it.
   useEffect(() => {
     if (query.value.get('zone') !== timezone) search({ zone: timezone });
@@ -116,26 +131,30 @@ function Report({ id, goals }: { id: string; goals: readonly string[] }) {
   const loaded = useResource(JSON.stringify([workspace.value?.id, id, parameters]), async (signal) => {
     // The heat map has neither goals nor series.
     const common = { ...parameters, goal: undefined, series: undefined };
-    const [report, map] = await Promise.all(
+    const weekdays = hasWeekdays(s);
+    const path = { id };
+    const [report, map] = await Promise.all([
       id
-        ? [
-            api.get('/api/analytics/urls/{id}', { path: { id }, query: parameters, signal }) as Promise<Whole>,
-            api.get('/api/analytics/urls/{id}/heatmap', { path: { id }, query: common, signal }),
-          ]
-        : [
-            api.get('/api/analytics/overview', { query: parameters, signal }) as Promise<Whole>,
-            api.get('/api/analytics/heatmap', { query: common, signal }),
-          ],
-    );
+        ? (api.get('/api/analytics/urls/{id}', { path, query: parameters, signal }) as Promise<Whole>)
+        : (api.get('/api/analytics/overview', { query: parameters, signal }) as Promise<Whole>),
+      weekdays
+        ? id
+          ? api.get('/api/analytics/urls/{id}/heatmap', { path, query: common, signal })
+          : api.get('/api/analytics/heatmap', { query: common, signal })
+        : Promise.resolve(undefined),
+    ]);
     return { s, report, map };
   });
   return (
     <>
-      <Controls s={s} timezone={timezone} goals={goals} />
-      <Segments s={s} />
-      <FilterChips s={s} />
+      <Controls s={s} timezone={timezone} goals={goals}>
+        <SegmentChoice of={segments} />
+      </Controls>
+      <Chips s={s} timezone={timezone}>
+        <SegmentActions of={segments} />
+      </Chips>
       {loaded.error !== undefined && <Problem error={loaded.error} retry={loaded.reload} />}
-      {!loaded.data && loaded.error === undefined && <Loading />}
+      {!loaded.data && loaded.error === undefined && <Expected />}
       {loaded.data && loaded.error === undefined && (
         <div class={loaded.loading ? 'stale' : undefined} aria-busy={loaded.loading}>
           {/* The figures belong to the selection with which they were asked. */}

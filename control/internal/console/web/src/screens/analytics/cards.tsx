@@ -8,9 +8,14 @@ import type { Selection } from './selection';
 
 type Report = Schema<'Report'>;
 
-const WorldMap = lazy(async () => (await import('./map')).WorldMap, <div class="map" />);
+const WorldMap = lazy(
+  async () => (await import('./map')).WorldMap,
+  <div class="mapped">
+    <div class="map" />
+  </div>,
+);
 
-/** All breakdowns of a report. */
+/** All breakdowns of a report. Places are the widest, because they have a map. */
 export function Cards({ report, s }: { report: Report; s: Selection }) {
   const clicks = new Map(report.countries.map((one) => [one.name, one.clicks]));
   return (

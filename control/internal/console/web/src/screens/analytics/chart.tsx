@@ -1,7 +1,7 @@
 // The time series of a report. Everything in it is also in the table below it.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { compact, number, t } from '../../text';
-import { labelled, ticks } from './scale';
+import { labelled, placed, ticks } from './scale';
 
 export interface Series {
   name: string;
@@ -16,13 +16,17 @@ interface ChartProps {
   /** The name of each point, for the axis and in full. */
   names: readonly { short: string; long: string }[];
   /** The points with annotations, and what these say. */
-  marks?: readonly { at: number; said: string }[];
+  marks?: readonly { at: number; said: string; note: boolean }[];
   /** Called with the first and last point that the user drags over, or with the point that the user clicks. */
   onZoom?: (first: number, last: number) => void;
 }
 
 const height = 260;
 const space = { top: 12, right: 8, bottom: 26, left: 44 };
+
+// The heads of marks, from the end of their line: a flag for what people wrote, a diamond for what was changed.
+const flag = 'm-5 -9h10l-5 9z';
+const diamond = 'l5 -5l-5 -5l-5 5z';
 
 /** The width of an element, as it is now. */
 function useWidth() {
@@ -39,9 +43,19 @@ function useWidth() {
 const line = (values: readonly number[], x: (i: number) => number, y: (n: number) => number): string =>
   values.map((v, i) => `${i === 0 ? 'M' : 'L'}${x(i).toFixed(1)} ${y(v).toFixed(1)}`).join('');
 
+let pen: CanvasRenderingContext2D | null | undefined;
+
+/** The width of a label in pixels, in the font of the axes. Letters differ too much between scripts for a guess. */
+function widthOf(text: string): number {
+  pen ??= document.createElement('canvas').getContext('2d');
+  if (!pen) return 12 * text.length;
+  pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width;
+}
+
 function Axes({ names, top, x, y, width }: Scales & { names: ChartProps['names'] }) {
-  const longest = Math.max(...names.map(({ short }) => short.length));
-  const room = Math.floor((width - space.left) / Math.max(84, 7 * longest + 14));
+  const widths = names.map(({ short }) => widthOf(short));
+  const room = Math.floor((width - space.left) / Math.max(84, Math.max(...widths) + 14));
   return (
     <g class="axes">
       {top.map((n) => (
@@ -52,13 +66,11 @@ function Axes({ names, top, x, y, width }: Scales & { names: ChartProps['names']
           </text>
         </g>
       ))}
-      {labelled(names.length, room).map((i) => (
-        <text
-          key={i}
-          x={x(i)}
-          y={height - 6}
-          text-anchor={i === 0 ? 'start' : x(i) + 4 * longest > width ? 'end' : 'middle'}
-        >
+      {placed(
+        labelled(names.length, room).map((i) => ({ i, x: x(i), width: widths[i] ?? 0 })),
+        width,
+      ).map(({ i, from }) => (
+        <text key={i} x={from} y={height - 6}>
           {names[i]?.short}
         </text>
       ))}
@@ -146,8 +158,8 @@ export function Chart({ label, series, names, marks = [], onZoom }: ChartProps) 
           {series.map((one) => (
             <path key={one.name} class={`line ${one.kind}`} d={line(one.values, x, y)} />
           ))}
-          {[...new Set(marks.map((one) => one.at))].map((i) => (
-            <path key={i} class="mark" d={`M${x(i)} ${y(0)}V${space.top + 8}m-5 -8h10l-5 8z`} />
+          {[...new Map(marks.map((one) => [one.at, one.note])).entries()].map(([i, note]) => (
+            <path key={i} class="mark" d={`M${x(i)} ${y(0)}V${space.top + 9}${note ? flag : diamond}`} />
           ))}
           {from !== undefined && at !== undefined && (
             <rect

@@ -1,9 +1,11 @@
 // The choices of a report: range, interval, audience, comparison and goal, and the filters that are on.
+import type { ComponentChildren } from 'preact';
 import { api } from '../../api/client';
 import { search } from '../../route';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
-import { Input, Select } from '../../ui/field';
+import { DateTime } from '../../ui/datetime';
+import { Select } from '../../ui/field';
 import { Icon } from '../../ui/icon';
 import { useResource } from '../../ui/resource';
 import { local } from '../../ui/time';
@@ -15,6 +17,7 @@ import {
   intervalsOf,
   isDay,
   moved,
+  ownZone,
   ranges,
   type Audience,
   type Compare,
@@ -22,6 +25,7 @@ import {
   type RangeName,
   type Selection,
 } from './selection';
+import { rangeText } from './span';
 
 /** Turns a value of a filter on or off. */
 export function toggle(s: Selection, filter: FilterName, value: string): void {
@@ -35,12 +39,16 @@ function BundleName({ id }: { id: string }) {
   return <bdi>{found.data?.name ?? '…'}</bdi>;
 }
 
+interface RangeProps {
+  s: Selection;
+  timezone: string;
+}
+
 /** The filters that are on. A click on one turns it off. */
-export function FilterChips({ s }: { s: Selection }) {
+function FilterChips({ s }: { s: Selection }) {
   const on = filterNames.flatMap((filter) => (s.filters[filter] ?? []).map((value) => ({ filter, value })));
-  if (on.length === 0) return null;
   return (
-    <ul class="filterchips" aria-label={t('report.filters')}>
+    <>
       {on.map(({ filter, value }) => (
         <li key={`${filter} ${value}`}>
           <button type="button" onClick={() => toggle(s, filter, value)}>
@@ -57,13 +65,40 @@ export function FilterChips({ s }: { s: Selection }) {
           </Button>
         </li>
       )}
-    </ul>
+    </>
   );
 }
 
-interface RangeProps {
-  s: Selection;
-  timezone: string;
+/** What the report shows besides the choices above: an own range, the filters, and the time zone. The line is always there. */
+export function Chips({ s, timezone, children }: RangeProps & { children: ComponentChildren }) {
+  return (
+    <div class="shown">
+      <ul class="filterchips" aria-label={t('report.filters')}>
+        {s.range === 'custom' && (
+          <li>
+            <button type="button" onClick={() => search({ from: '', to: '', range: '', interval: '' }, { step: true })}>
+              <span class="kind">{t('report.range')}</span>
+              <bdi>{rangeText(s, timezone)}</bdi>
+              <Icon name="close" label={t('action.clear')} />
+            </button>
+          </li>
+        )}
+        <FilterChips s={s} />
+        <li class="zone">
+          <span>
+            <span class="kind">{t('report.timezone')}</span>
+            <bdi>{timezone}</bdi>
+          </span>
+          {timezone !== ownZone() && (
+            <Button kind="quiet" onClick={() => search({ zone: ownZone() })}>
+              {t('report.ownZone')}
+            </Button>
+          )}
+        </li>
+      </ul>
+      {children}
+    </div>
+  );
 }
 
 /** The first or the last day, or instant, of an own range. */
@@ -71,15 +106,15 @@ function End({ s, timezone, name }: RangeProps & { name: 'from' | 'to' }) {
   const value = s[name];
   const days = isDay(value);
   return (
-    <Input
+    <DateTime
       label={name === 'from' ? t('report.from') : t('report.to')}
       name={name}
-      type={days ? 'date' : 'datetime-local'}
+      kind={days ? 'date' : 'datetime'}
+      zone={timezone}
+      whole
       value={days ? value : local(value, timezone)}
       onValue={(typed) => {
-        // The year is typed digit by digit.
-        if (/^[12]\d{3}/.test(typed))
-          search({ ...moved(s, name, days ? typed : instantIn(typed, timezone)), interval: '' });
+        if (typed) search({ ...moved(s, name, days ? typed : instantIn(typed, timezone)), interval: '' });
       }}
     />
   );
@@ -118,7 +153,12 @@ function Range({ s, timezone }: RangeProps) {
 }
 
 /** All choices in one line, which wraps. */
-export function Controls({ s, timezone, goals }: RangeProps & { goals: readonly string[] }) {
+export function Controls({
+  s,
+  timezone,
+  goals,
+  children,
+}: RangeProps & { goals: readonly string[]; children: ComponentChildren }) {
   const intervals = intervalsOf(s);
   return (
     <div class="controls" role="group" aria-label={t('report.choices')}>
@@ -144,6 +184,7 @@ export function Controls({ s, timezone, goals }: RangeProps & { goals: readonly 
         options={[
           ['', t('report.compare.none')],
           ['previous', t('report.compare.previous')],
+          ['weekday', t('report.compare.weekday')],
           ['year', t('report.compare.year')],
         ]}
         onValue={(compare) => search({ compare })}
@@ -153,10 +194,11 @@ export function Controls({ s, timezone, goals }: RangeProps & { goals: readonly 
           label={t('report.goal')}
           name="goal"
           value={s.goal}
-          options={[['', t('report.goal.none')], ...goals.map((one) => [one, one] as const)]}
+          options={[['', t('report.goal.all')], ...goals.map((one) => [one, one] as const)]}
           onValue={(goal) => search({ goal })}
         />
       )}
+      {children}
     </div>
   );
 }

@@ -8,6 +8,23 @@ export async function saveReport(path: string, query: object): Promise<void> {
   save(blob, name || 'report.csv');
 }
 
+/** Text that no spreadsheet takes for a formula. control/internal/platform/spreadsheet has the same rule for files of the server. */
+export function inert(text: string): string {
+  const bare = text.replace(/^'+/, '');
+  return /^(\s*[=+\-@＝＋－＠]|[\t\r\n])/u.test(bare) ? `'${text}` : text;
+}
+
+/** Rows as CSV. Only texts are quoted and made harmless: a negative number is a number. */
+export function csvOf(rows: readonly (readonly (string | number)[])[]): string {
+  const cell = (one: string | number) =>
+    typeof one === 'number' ? String(one) : `"${inert(one).replaceAll('"', '""')}"`;
+  return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+}
+
+/** Saves a table as CSV, with the mark by which spreadsheets know that it is UTF-8. */
+export const saveRows = (name: string, rows: readonly (readonly (string | number)[])[]): void =>
+  save(new Blob([`\ufeff${csvOf(rows)}`], { type: 'text/csv;charset=utf-8' }), `${name}.csv`);
+
 const painted = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'font-size', 'font-family'] as const;
 
 /** A drawing as an SVG document that looks the same without the console's style sheets, on the colour of the page. */

@@ -1,6 +1,7 @@
 // Where clicks come from. The list of countries beside it has the same figures.
 import { useMemo } from 'preact/hooks';
 import { country, number, t } from '../../text';
+import { Shades } from './shades';
 import { strength } from './strength';
 import world from './world.json';
 
@@ -48,26 +49,29 @@ export function WorldMap({ clicks, onPick }: MapProps) {
   const shapes = useMemo(outlines, []);
   const most = Math.max(1, ...clicks.values());
   return (
-    <svg
-      class="map"
-      role="img"
-      aria-label={t('report.mapLabel', { n: clicks.size })}
-      viewBox={`0 0 ${world.width} ${world.height}`}
-    >
-      {shapes.map(([code, path]) => {
-        const n = clicks.get(code) ?? 0;
-        return (
-          <path
-            key={code}
-            d={path}
-            class={n > 0 ? (onPick ? 'some' : 'some fixed') : undefined}
-            style={n > 0 ? { fillOpacity: strength(n, most) } : undefined}
-            onClick={() => n > 0 && onPick?.(code)}
-          >
-            <title>{`${country(code)}: ${number(n)}`}</title>
-          </path>
-        );
-      })}
-    </svg>
+    <div class="mapped">
+      <svg
+        class="map"
+        role="img"
+        aria-label={t('report.mapLabel', { n: clicks.size })}
+        viewBox={`0 0 ${world.width} ${world.height}`}
+      >
+        {shapes.map(([code, path]) => {
+          const n = clicks.get(code) ?? 0;
+          return (
+            <path
+              key={code}
+              d={path}
+              class={n > 0 ? (onPick ? 'some' : 'some fixed') : undefined}
+              style={n > 0 ? { fillOpacity: strength(n, most) } : undefined}
+              onClick={() => n > 0 && onPick?.(code)}
+            >
+              <title>{`${country(code)}: ${number(n)}`}</title>
+            </path>
+          );
+        })}
+      </svg>
+      <Shades most={Math.max(0, ...clicks.values())} />
+    </div>
   );
 }

@@ -4,38 +4,44 @@ import { language, t } from '../../text';
 import type { Series } from './chart';
 import type { Metric } from './figures';
 import type { Interval } from './selection';
+import { spanText } from './span';
 
 type Day = Schema<'DayFigures'>;
+type Report = Schema<'Report'>;
 
-const valueOf: Record<Metric, (day: Day) => number> = {
+const valueOf: Record<Metric, (day: Day, currency: string) => number> = {
   clicks: (day) => day.clicks,
   visitors: (day) => day.uniqueVisitors,
+  bots: (day) => day.clicks,
   conversions: (day) => day.conversions ?? 0,
+  revenue: (day, currency) => day.revenue?.find((one) => one.currency === currency)?.amount ?? 0,
 };
 
 /** The lines of the chart: all, or people and bots; and before them those of the period compared with. */
-export function seriesOf(report: Schema<'Report'>, metric: Metric): Series[] {
-  const value = valueOf[metric];
-  const name = t(`report.metric.${metric}`);
+export function seriesOf(report: Report, metric: Metric, timezone: string): Series[] {
   const { series, comparison } = report;
-  const then = comparison?.figures.timeSeries;
+  const currency = report.overview.revenue?.[0]?.currency ?? '';
+  const value = (day: Day) => valueOf[metric](day, currency);
+  const daysOf = (one: Report) => (metric === 'bots' ? one.series?.bots : one.timeSeries);
+  const then = comparison && daysOf(comparison.figures);
   // A period of the same length may have one point less, such as a month in February.
   const before: Series[] = then
     ? [
         {
-          name: t('report.then'),
+          name: t('report.thenIn', { range: spanText(comparison.startDate, comparison.endDate, timezone) }),
           kind: 'before',
           values: report.timeSeries.map((_, i) => (then[i] ? value(then[i]) : 0)),
         },
       ]
     : [];
-  if (series?.people && series.bots)
+  if (series?.people && series.bots && metric !== 'bots')
     return [
       ...before,
       { name: t('report.audience.people'), kind: 'main', values: series.people.map(value) },
       { name: t('report.audience.bots'), kind: 'second', values: series.bots.map(value) },
     ];
-  return [...before, { name, kind: 'main', values: report.timeSeries.map(value) }];
+  const name = t(`report.metric.${metric}`) + (metric === 'revenue' && currency ? ` (${currency})` : '');
+  return [...before, { name, kind: 'main', values: (daysOf(report) ?? []).map(value) }];
 }
 
 /** The names of points, for the axis and in full. A day is the same in every time zone; an instant is shown in the user's. */

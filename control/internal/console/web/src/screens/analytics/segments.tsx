@@ -5,7 +5,7 @@ import { api, type Schema } from '../../api/client';
 import { search } from '../../route';
 import { may, workspace } from '../../session';
 import { t } from '../../text';
-import { IconButton } from '../../ui/button';
+import { Button, IconButton } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { useDraft } from '../../ui/draft';
 import { Input, Select } from '../../ui/field';
@@ -29,23 +29,26 @@ async function all(signal: AbortSignal): Promise<Segment[]> {
 }
 
 interface FormProps {
+  /** The segment that gets another name. */
   renamed: Segment | undefined;
+  segments: readonly Segment[];
   filters: Filters;
   onClose: () => void;
   onSaved: () => void;
 }
 
-/** Saves the present filters, or renames a segment. */
-function Form({ renamed, filters, onClose, onSaved }: FormProps) {
-  const first = { name: renamed?.name ?? '' };
+/** Saves the present filters as a segment or in the place of another one, or renames a segment. */
+function Form({ renamed, segments, filters, onClose, onSaved }: FormProps) {
+  const first = { name: renamed?.name ?? '', replaced: '' };
   const draft = useDraft(`segment ${renamed?.id ?? JSON.stringify(filters)}`, first);
-  const { name } = draft.value;
+  const { name, replaced } = draft.value;
+  const old = renamed ?? segments.find((one) => one.id === replaced);
   const saving = useSaving(['name', 'filters']);
   const save = async () => {
-    if (renamed) await api.put('/api/segments/{id}', { path: { id: renamed.id }, body: { name } });
+    if (old) await api.put('/api/segments/{id}', { path: { id: old.id }, body: renamed ? { name } : { filters } });
     else await api.post('/api/segments', { body: { name, filters } });
     draft.discard(first);
-    notify(t('views.saved', { name: name.trim() }));
+    notify(t('views.saved', { name: old && !renamed ? old.name : name.trim() }));
     onSaved();
   };
   return (
@@ -56,68 +59,96 @@ function Form({ renamed, filters, onClose, onSaved }: FormProps) {
       save={save}
       onClose={onClose}
     >
-      <Input
-        label={t('labels.name')}
-        name="name"
-        autocomplete="off"
-        hint={renamed ? undefined : t('report.segment.hint')}
-        value={name}
-        onValue={(next) => draft.patch({ name: next })}
-        problem={saving.problem('name') ?? saving.problem('filters')}
-        first
-      />
+      {!renamed && segments.length > 0 && (
+        <Select
+          label={t('report.segment.place')}
+          name="replaced"
+          value={old?.id ?? ''}
+          options={[['', t('report.segment.new')], ...segments.map((one) => [one.id, one.name] as const)]}
+          onValue={(id) => draft.patch({ replaced: id })}
+        />
+      )}
+      {old && !renamed ? (
+        <p class="hint">{t('report.segment.replace', { name: old.name })}</p>
+      ) : (
+        <Input
+          label={t('labels.name')}
+          name="name"
+          autocomplete="off"
+          hint={renamed ? undefined : t('report.segment.hint')}
+          value={name}
+          onValue={(next) => draft.patch({ name: next })}
+          problem={saving.problem('name') ?? saving.problem('filters')}
+          first
+        />
+      )}
     </FormDialog>
   );
 }
 
-/** The choice of a segment, and buttons to save the present filters as one, or to change the chosen one. */
-export function Segments({ s }: { s: Selection }) {
+/** The segments of the workspace, and which of them has the present filters. */
+export function useSegments(s: Selection) {
   const list = useResource(`segments ${workspace.value?.id ?? ''}`, all);
-  const [doing, setDoing] = useState<'save' | 'edit' | 'delete'>();
   const filters = filtersOf(s);
   const segments = list.data ?? [];
   const chosen = segments.find((one) => sameFilters(one.filters, filters));
-  const none = Object.keys(filters).length === 0;
+  return { list, segments, filters, chosen, none: Object.keys(filters).length === 0 };
+}
+
+type Of = ReturnType<typeof useSegments>;
+
+/** The choice of a segment. */
+export function SegmentChoice({ of: { segments, chosen, none } }: { of: Of }) {
+  return (
+    <Select
+      label={t('report.segment')}
+      name="segment"
+      value={chosen?.id ?? ''}
+      options={[
+        ['', none ? t('report.segment.none') : t('views.unsaved')],
+        ...segments.map((one) => [one.id, one.name] as const),
+      ]}
+      onValue={(id) => {
+        const segment = segments.find((one) => one.id === id);
+        search(
+          {
+            ...Object.fromEntries(filterNames.map((name) => [name, ''])),
+            ...selectionOfFilters(segment?.filters ?? {}),
+          },
+          { step: true },
+        );
+      }}
+    />
+  );
+}
+
+/** Buttons to save the present filters as a segment, or to change the chosen one. */
+export function SegmentActions({ of: { list, segments, filters, chosen, none } }: { of: Of }) {
+  const [doing, setDoing] = useState<'save' | 'edit' | 'delete'>();
   const close = () => setDoing(undefined);
   if (list.error !== undefined) return <Problem error={list.error} retry={list.reload} />;
-  if (none && segments.length === 0) return null;
+  if (!may('EDITOR')) return null;
   return (
-    <div class="segments">
-      <Select
-        label={t('report.segment')}
-        name="segment"
-        value={chosen?.id ?? ''}
-        options={[
-          ['', none ? t('report.segment.none') : t('views.unsaved')],
-          ...segments.map((one) => [one.id, one.name] as const),
-        ]}
-        onValue={(id) => {
-          const segment = segments.find((one) => one.id === id);
-          search(
-            {
-              ...Object.fromEntries(filterNames.map((name) => [name, ''])),
-              ...selectionOfFilters(segment?.filters ?? {}),
-            },
-            { step: true },
-          );
-        }}
-      />
-      {may('EDITOR') && !chosen && !none && (
-        <IconButton icon="view" label={t('report.segment.save')} onClick={() => setDoing('save')} />
+    <>
+      {!chosen && !none && list.data && (
+        <Button kind="quiet" icon="view" onClick={() => setDoing('save')}>
+          {t('report.segment.save')}
+        </Button>
       )}
-      {may('EDITOR') && chosen && (
-        <>
+      {chosen && (
+        <span class="oneline">
           <IconButton icon="edit" label={t('labels.editOne', { name: chosen.name })} onClick={() => setDoing('edit')} />
           <IconButton
             icon="trash"
             label={t('labels.deleteOne', { name: chosen.name })}
             onClick={() => setDoing('delete')}
           />
-        </>
+        </span>
       )}
       {(doing === 'save' || (doing === 'edit' && chosen)) && (
         <Form
           renamed={doing === 'edit' ? chosen : undefined}
+          segments={segments}
           filters={filters}
           onClose={close}
           onSaved={() => {
@@ -140,6 +171,6 @@ export function Segments({ s }: { s: Selection }) {
           <p>{t('report.segment.consequence')}</p>
         </Confirm>
       )}
-    </div>
+    </>
   );
 }

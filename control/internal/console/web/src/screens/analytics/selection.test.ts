@@ -47,6 +47,8 @@ describe('parametersOf', () => {
     expect(parametersOf(select('audience=all'), 'UTC')).toMatchObject({ includeBots: true, series: 'people,bots' });
     expect(parametersOf(select('audience=bots'), 'UTC')).toMatchObject({ bot: ['true'] });
     expect(parametersOf(select(''), 'Asia/Tokyo')).toEqual({
+      goal: '*',
+      series: 'bots',
       timeRange: 'last_30_days',
       timezone: 'Asia/Tokyo',
       interval: 'day',

@@ -55,7 +55,7 @@ export const filterNames = [
 export type FilterName = (typeof filterNames)[number];
 
 export type Audience = 'people' | 'all' | 'bots';
-export type Compare = '' | 'previous' | 'year';
+export type Compare = '' | 'previous' | 'weekday' | 'year';
 
 export interface Selection {
   range: RangeName | 'custom';
@@ -125,6 +125,11 @@ export function intervalsOf({ range, from, to }: Pick<Selection, 'range' | 'from
   return ['day', 'week', 'month'];
 }
 
+/** Whether a range has enough days for a pattern of weekdays and hours. */
+export function hasWeekdays({ range, from, to }: Pick<Selection, 'range' | 'from' | 'to'>): boolean {
+  return range === 'custom' ? lengthOf(from, to) > 2 * day : !ranges[range].api.includes('hour');
+}
+
 const oneOf = <T extends string>(list: readonly T[], text: string | null, or: T): T =>
   list.find((one) => one === text) ?? or;
 
@@ -143,7 +148,7 @@ export function selectionOf(query: URLSearchParams): Selection {
     to: custom ? to : '',
     interval: oneOf(intervals, query.get('interval'), intervals[0] ?? 'day'),
     audience: oneOf(['people', 'all', 'bots'], query.get('audience'), 'people'),
-    compare: oneOf(['', 'previous', 'year'], query.get('compare'), ''),
+    compare: oneOf(['', 'previous', 'weekday', 'year'], query.get('compare'), ''),
     goal: query.get('goal') ?? '',
     filters,
   };
@@ -194,9 +199,12 @@ export function parametersOf(s: Selection, timezone: string): Parameters {
     timezone,
     interval: s.interval,
     ...(s.compare && { compare: s.compare }),
-    ...(s.goal && { goal: s.goal }),
-    ...(s.audience === 'all' && { includeBots: true, series: 'people,bots' }),
-    ...(s.audience === 'bots' && { bot: ['true'] }),
+    goal: s.goal || '*', // of all goals
+    ...{
+      people: { series: 'bots' },
+      all: { includeBots: true, series: 'people,bots' },
+      bots: { bot: ['true'] },
+    }[s.audience],
     ...s.filters,
   };
 }

@@ -10,7 +10,7 @@ import { savePNG, saveReport, saveSVG } from './export';
 import { Marks, pointOf, saidBy, useAnnotations } from './marks';
 import type { Metric } from './figures';
 import { namesOf, seriesOf } from './points';
-import { ownZone, zoomed, type Parameters, type Selection } from './selection';
+import { zoomed, type Parameters, type Selection } from './selection';
 import { SeriesTable } from './seriestable';
 
 interface TimelineProps {
@@ -48,12 +48,12 @@ function Files({ file, chart }: Pick<TimelineProps, 'file'> & { chart: () => SVG
 export function Timeline({ s, report, metric, timezone, file, id }: TimelineProps) {
   const box = useRef<HTMLDivElement>(null);
   const days = report.timeSeries;
-  const series = seriesOf(report, metric);
+  const series = seriesOf(report, metric, timezone);
   const names = namesOf(days, s.interval, timezone);
   const first = days[0];
   const list = useAnnotations(id, file.query);
   const marks = (list.data?.annotations ?? [])
-    .map((one) => ({ at: pointOf(one.at, days, timezone), said: saidBy(one) }))
+    .map((one) => ({ at: pointOf(one.at, days, timezone), said: saidBy(one), note: one.kind === 'NOTE' }))
     .filter((one) => one.at >= 0);
   const zoom = (from: number, to: number) => {
     const [a, b] = [days[from], days[to]];
@@ -74,11 +74,6 @@ export function Timeline({ s, report, metric, timezone, file, id }: TimelineProp
       <Legend series={series} />
       <div class="below">
         <p class="hint">{first && t('report.zone', { zone: timezone })}</p>
-        {timezone !== ownZone() && (
-          <Button kind="quiet" onClick={() => search({ zone: ownZone() })}>
-            {t('report.ownZone')}
-          </Button>
-        )}
         <Files file={file} chart={() => box.current?.querySelector('svg') ?? null} />
       </div>
       <Marks id={id} list={list} timezone={timezone} />

@@ -4,7 +4,6 @@ import { useState } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { query, to } from '../../route';
 import { t } from '../../text';
-import { Loading } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { Card } from './card';
@@ -33,12 +32,10 @@ interface GroupsProps {
   parameters: Parameters;
   /** Shown before the groups, in a row with them. */
   beside: ComponentChildren;
-  /** Shown below the groups, as soon as those have their size. */
-  children: ComponentChildren;
 }
 
 /** Clicks by tag, bundle or domain. */
-export function Groups({ s, parameters, beside, children }: GroupsProps) {
+export function Groups({ s, parameters, beside }: GroupsProps) {
   const [shown, setShown] = useState(0);
   const by = kinds[shown] ?? 'tag';
   const { series, ...common } = parameters; // groups have no series
@@ -60,25 +57,22 @@ export function Groups({ s, parameters, beside, children }: GroupsProps) {
     items: kind === by ? items : [],
     filter: kind === 'bundle' ? 'bundleId' : kind,
   }));
-  if (!groups.data && groups.error === undefined) return <Loading />;
   return (
-    <>
-      <div class="cards">
-        {beside}
-        {groups.error === undefined ? (
-          <Card
-            title={t('report.groups')}
-            lists={lists}
-            chosen={s.filters}
-            onPick={(filter, value) => toggle(s, filter, value)}
-            shown={shown}
-            onShown={setShown}
-          />
-        ) : (
-          <Problem error={groups.error} retry={groups.reload} />
-        )}
-      </div>
-      {children}
-    </>
+    <div class="cards">
+      {beside}
+      {groups.error === undefined ? (
+        <Card
+          title={t('report.groups')}
+          lists={lists}
+          chosen={s.filters}
+          onPick={(filter, value) => toggle(s, filter, value)}
+          shown={shown}
+          waiting={!found}
+          onShown={setShown}
+        />
+      ) : (
+        <Problem error={groups.error} retry={groups.reload} />
+      )}
+    </div>
   );
 }

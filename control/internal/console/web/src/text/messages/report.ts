@@ -1,14 +1,6 @@
 import type { Messages } from '../message';
 
 export const report = {
-  'report.rate': {
-    en: 'Conversion rate',
-    de: 'Conversion-Rate',
-    fr: 'Taux de conversion',
-    es: 'Tasa de conversión',
-    ja: 'コンバージョン率',
-    ar: 'معدل التحويل',
-  },
   'report.totals': {
     en: 'Totals',
     de: 'Summen',

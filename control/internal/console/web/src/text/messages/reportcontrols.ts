@@ -209,14 +209,6 @@ export const reportcontrols = {
     ja: 'ゴール',
     ar: 'الهدف',
   },
-  'report.goal.none': {
-    en: 'None',
-    de: 'Keines',
-    fr: 'Aucun',
-    es: 'Ninguno',
-    ja: 'なし',
-    ar: 'بلا هدف',
-  },
   'report.choices': {
     en: 'What the report shows',
     de: 'Was die Auswertung zeigt',

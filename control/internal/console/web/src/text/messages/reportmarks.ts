@@ -73,6 +73,14 @@ export const reportmarks = {
     ja: 'ルールを変更（{n} 件）',
     ar: 'تغيّرت القواعد (الروابط: {n})',
   },
+  'report.mark.EXPERIMENT_STARTED': {
+    en: 'Experiment started (links: {n})',
+    de: 'Experiment begonnen (Links: {n})',
+    fr: 'Expérience lancée (liens : {n})',
+    es: 'Experimento iniciado (enlaces: {n})',
+    ja: '実験を開始（{n} 件）',
+    ar: 'بدأت التجربة (الروابط: {n})',
+  },
   'report.mark.EXPERIMENT_DECIDED': {
     en: 'Experiment decided (links: {n})',
     de: 'Experiment entschieden (Links: {n})',

@@ -351,12 +351,12 @@ export const share = {
     ar: 'إلغاء المشاركة',
   },
   'share.revokeHint': {
-    en: 'The address stops working at once, also for pages that are open. It cannot be restored.',
-    de: 'Die Adresse funktioniert sofort nicht mehr, auch auf offenen Seiten. Sie lässt sich nicht wiederherstellen.',
-    fr: 'L’adresse cesse immédiatement de fonctionner, même pour les pages ouvertes. Elle ne peut pas être rétablie.',
-    es: 'La dirección deja de funcionar al instante, también en páginas abiertas. No se puede restaurar.',
-    ja: 'アドレスは開いているページも含めて直ちに使えなくなり、元に戻せません。',
-    ar: 'يتوقف العنوان عن العمل فورًا، حتى في الصفحات المفتوحة، ولا يمكن استعادته.',
+    en: 'The address stops working at once. A page that is open loses its figures when it next refreshes them, usually within a minute. The address cannot be restored.',
+    de: 'Die Adresse funktioniert sofort nicht mehr. Eine offene Seite verliert ihre Zahlen, wenn sie sie das nächste Mal erneuert, meist binnen einer Minute. Die Adresse lässt sich nicht wiederherstellen.',
+    fr: 'L’adresse cesse immédiatement de fonctionner. Une page ouverte perd ses chiffres à sa prochaine actualisation, en général en moins d’une minute. L’adresse ne peut pas être rétablie.',
+    es: 'La dirección deja de funcionar al instante. Una página abierta pierde sus cifras en su próxima actualización, normalmente en menos de un minuto. La dirección no se puede restaurar.',
+    ja: 'アドレスは直ちに使えなくなります。開いているページの数値は、次の更新時（通常 1 分以内）に消えます。アドレスは元に戻せません。',
+    ar: 'يتوقف العنوان عن العمل فورًا. وتفقد الصفحة المفتوحة أرقامها عند تحديثها التالي، خلال دقيقة عادةً. ولا يمكن استعادة العنوان.',
   },
   'share.revoked': {
     en: '{name} is not shared any more.',
