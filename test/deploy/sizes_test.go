@@ -104,7 +104,8 @@ func TestChart_pods_survive_a_node(t *testing.T) {
 				t.Errorf("%s: %s has the account %q and the priority %q", name, workload, spec.ServiceAccountName, spec.PriorityClassName)
 			}
 			made := all[*corev1.ServiceAccount](r)[account]
-			if account != "links-control" && (made == nil || made.AutomountServiceAccountToken == nil || *made.AutomountServiceAccountToken) {
+			if account != "links-control" &&
+				(made == nil || made.AutomountServiceAccountToken == nil || *made.AutomountServiceAccountToken) {
 				t.Errorf("%s: the account %s is missing or mounts a token", name, account)
 			}
 		}
