@@ -61,7 +61,7 @@ export function Input({ label, hint, problem, value, onValue, type = 'text', fir
   } as JSX.IntrinsicElements['input'];
   return (
     <Frame id={id} {...common}>
-      <input {...attributes} data-first={first} />
+      <input {...attributes} data-first={first ? true : undefined} />
       {options && (
         <datalist id={`${id}-options`}>
           {options.map((one) => (
