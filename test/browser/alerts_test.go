@@ -72,7 +72,7 @@ func TestAlerts(t *testing.T) {
 	b.inspectNarrow("alerts-arabic")
 	b.speaks("de")
 	b.do(chromedp.Reload())
-	b.sees("2 Links enden am 4. Dez. 2026 (UTC).")
+	b.sees("2 Links enden am 04.12.2026 (UTC).")
 	b.speaks("en")
 	b.do(chromedp.Reload())
 	end()

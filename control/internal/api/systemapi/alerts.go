@@ -31,7 +31,7 @@ type AlertChannel struct {
 func alertChannelOf(c alerts.Channel) AlertChannel {
 	out := AlertChannel{ID: c.ID, Name: c.Name, Kind: c.Kind, Host: kit.Text(c.Host()), QuietFrom: kit.Text(alerts.Clock(c.QuietFrom)),
 		QuietTo: kit.Text(alerts.Clock(c.QuietTo)), TimeZone: c.Zone, IsActive: c.Active, LastError: kit.Text(c.LastError),
-		Wording: kit.WordingOf(c.LastError),
+		Wording:    kit.WordingOf(c.LastError),
 		LastSentAt: kit.Instant(c.LastSent), CreatedAt: kit.Time(c.CreatedAt), UpdatedAt: kit.Time(c.UpdatedAt)}
 	if c.Kind == alerts.Mail {
 		out.Email = kit.Text(c.Target)
