@@ -129,7 +129,7 @@ func TestConsole_rules_begin_with_a_button(t *testing.T) {
 	b := newConsole(t)
 	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store")})
 	b.visit("/console/links/"+link.ID+"/rules", "No rules yet")
-	for _, start := range [][2]string{{"Country", "If Country is "}, {"Language", "If Language begins with English, go to"},
+	for _, start := range [][2]string{{"Country", "If Country is "}, {"Language", "If Language starts with English, go to"},
 		{"Hours", "If Time of day is from 09:00 to 18:00"}, {"Device", "If Device is phone, go to"}} {
 		b.press(start[0], start[1])
 		b.until(`document.activeElement.name === 'targetUrl'`)

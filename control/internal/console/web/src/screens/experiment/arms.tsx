@@ -41,7 +41,7 @@ export function Arms({ arms, onArms, problem }: ArmsProps) {
           {at === 0 ? (
             <div class="field">
               <span class="label">{t('plan.control', { name: one.name })}</span>
-              <p class="fixed">
+              <p class="armfixed">
                 <bdi>{bare(one.targetUrl)}</bdi>
               </p>
             </div>

@@ -29,7 +29,7 @@ export function Shares({ of }: { of: readonly Share[] }) {
       <ul aria-label={t('test.share')}>
         {of.map((one, at) => (
           <li key={at}>
-            <span class={`dot arm${at % 5}`} aria-hidden="true" />
+            <span class={`armdot arm${at % 5}`} aria-hidden="true" />
             <b>{shown(parts[at] ?? 0)}</b> <bdi>{one.name}</bdi>{' '}
             <bdi class="hint">{one.targetUrl ? bare(one.targetUrl) : '…'}</bdi>
           </li>

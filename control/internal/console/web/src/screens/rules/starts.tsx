@@ -71,19 +71,13 @@ function Cards({ onStart }: { onStart: (name: string) => void }) {
   return (
     <ul class="templates">
       {list.data?.templates.map((one) => (
-        <li key={one.key}>
-          <button
-            type="button"
-            class="template"
-            aria-label={nameOf(one)}
-            aria-describedby={`${id}-${one.key}`}
-            onClick={() => onStart(one.key)}
-          >
-            <b dir="auto">{nameOf(one)}</b>
-            <span class="hint" dir="auto" id={`${id}-${one.key}`}>
-              {hintOf(one)}
-            </span>
+        <li key={one.key} class="template">
+          <button type="button" dir="auto" aria-describedby={`${id}-${one.key}`} onClick={() => onStart(one.key)}>
+            {nameOf(one)}
           </button>
+          <p class="hint" dir="auto" id={`${id}-${one.key}`}>
+            {hintOf(one)}
+          </p>
         </li>
       ))}
     </ul>
