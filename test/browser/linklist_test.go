@@ -208,11 +208,11 @@ func TestJourney_broken_links_are_mended_in_bulk(t *testing.T) {
 	b.visit("/console/links", "4 links")
 
 	end := b.journey(8)
-	b.filter("Destination", "", "Broken")                   // 3
+	b.filter("Destination", "", "Broken")                       // 3
 	b.click(`document.querySelector('.listtools .pick input')`) // 4
-	b.press("Edit")                                         // 5
-	b.fill("find", "/old/")                                 // 6
-	b.fill("with", "/new/")                                 // 7
+	b.press("Edit")                                             // 5
+	b.fill("find", "/old/")                                     // 6
+	b.fill("with", "/new/")                                     // 7
 	b.sees("3 links change", "https://example.com/new/3")
 	b.aside(func() { b.inspectNarrow("bulk-edit") })
 	b.press("Change 3 links", "3 links changed") // 8
