@@ -124,6 +124,9 @@ bench: ## measure every budget against its baseline; tables in docs/benchmarks
 release-check: ## build what a release contains, twice, and try it in clean roots; publishes nothing; needs root on Debian 12
 	@deploy/packages/check
 
+first-hour: ## follow the ways of the README in clean roots and keep the time of each step: WAYS='binary deb source compose'
+	@test/first-hour/run $(WAYS)
+
 guard: ## compare the cost of visits with the build in edge/bench/reference; needs no quiet machine
 	@reference=$$(deploy/dev/reference) && cd edge && $(GO) run ./bench -guard -than "$$reference"
 
@@ -188,4 +191,4 @@ compiler:
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run web dev build build-cli build-standalone test quick proof check api-diff api-released released-names api-document prose bench release-check guard fuzz e2e e2e-cluster sim combinations screens load docs geo up up-fleet down compiler
+.PHONY: help run web dev build build-cli build-standalone test quick proof check api-diff api-released released-names api-document prose bench release-check first-hour guard fuzz e2e e2e-cluster sim combinations screens load docs geo up up-fleet down compiler

@@ -14,7 +14,7 @@ func TestConsoleMedium_the_navigation_is_not_cut(t *testing.T) {
 	b.do(chromedp.EmulateViewport(1280, 900))
 	b.visit("/console/reports", "Reports")
 	places := `document.querySelector('.places')`
-	b.until(`document.querySelectorAll('.places a').length > 18`)
+	b.until(`document.querySelectorAll('.places a').length > 18 && document.querySelector('.navsteps')`)
 	b.until(places + `.scrollHeight <= ` + places + `.clientHeight`)
 	b.shot("shell-900")
 	b.do(chromedp.EmulateViewport(1280, 600))

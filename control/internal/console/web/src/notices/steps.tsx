@@ -58,7 +58,7 @@ function Line({ step: { name, done, at } }: { step: Step }) {
   };
   return (
     <li class={done ? 'done' : undefined}>
-      <span class="tick" aria-hidden="true">
+      <span class="stepmark" aria-hidden="true">
         {done && <Icon name="check" />}
       </span>
       <div>

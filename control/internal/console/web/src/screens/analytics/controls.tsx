@@ -4,7 +4,8 @@ import { api } from '../../api/client';
 import { search } from '../../route';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
-import { Input, Select } from '../../ui/field';
+import { DateTime } from '../../ui/datetime';
+import { Select } from '../../ui/field';
 import { Icon } from '../../ui/icon';
 import { useResource } from '../../ui/resource';
 import { local } from '../../ui/time';
@@ -105,15 +106,15 @@ function End({ s, timezone, name }: RangeProps & { name: 'from' | 'to' }) {
   const value = s[name];
   const days = isDay(value);
   return (
-    <Input
+    <DateTime
       label={name === 'from' ? t('report.from') : t('report.to')}
       name={name}
-      type={days ? 'date' : 'datetime-local'}
+      kind={days ? 'date' : 'datetime'}
+      zone={timezone}
+      whole
       value={days ? value : local(value, timezone)}
       onValue={(typed) => {
-        // The year is typed digit by digit.
-        if (/^[12]\d{3}/.test(typed))
-          search({ ...moved(s, name, days ? typed : instantIn(typed, timezone)), interval: '' });
+        if (typed) search({ ...moved(s, name, days ? typed : instantIn(typed, timezone)), interval: '' });
       }}
     />
   );

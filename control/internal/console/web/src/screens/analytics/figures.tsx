@@ -53,7 +53,7 @@ function Change({ now, before, text }: ChangeProps) {
   return (
     <span class={`change ${kind}`}>
       {percentage === undefined ? '' : `${signed(percentage)} `}
-      <span class="hint">{t('report.before', { number: text })}</span>
+      <span class="hint">{t('report.was', { number: text })}</span>
     </span>
   );
 }

@@ -7,6 +7,8 @@ import { language, t } from '../../text';
 import { Button, IconButton } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { useDraft } from '../../ui/draft';
+import { isWhole } from '../../ui/dates';
+import { DateTime } from '../../ui/datetime';
 import { Input } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
@@ -55,7 +57,8 @@ function Form({ id, note, timezone, onClose, onSaved }: FormProps) {
   const { at, text } = draft.value;
   const saving = useSaving(['at', 'text']);
   const save = async () => {
-    const body = { at: /^\d{4}-/.test(at) ? instantIn(at, timezone) : '', text };
+    // The server names the field of a time that is not complete.
+    const body = { at: isWhole(at, 'datetime') ? instantIn(at, timezone) : at, text };
     if (note) await api.put('/api/annotations/{id}', { path: { id: note.id }, body });
     else await api.post('/api/annotations', { body: { ...body, ...(id && { urlId: id }) } });
     draft.discard(first);
@@ -78,11 +81,10 @@ function Form({ id, note, timezone, onClose, onSaved }: FormProps) {
         problem={saving.problem('text')}
         first
       />
-      <Input
+      <DateTime
         label={t('report.when')}
-        hint={t('report.zone', { zone: timezone })}
         name="at"
-        type="datetime-local"
+        zone={timezone}
         value={at}
         onValue={(next) => draft.patch({ at: next })}
         problem={saving.problem('at')}
