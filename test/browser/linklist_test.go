@@ -208,7 +208,8 @@ func TestJourney_broken_links_are_mended_in_bulk(t *testing.T) {
 	b.visit("/console/links", "4 links")
 
 	end := b.journey(8)
-	b.filter("Destination", "", "Broken")                       // 3
+	b.filter("Destination", "", "Broken") // 3
+	b.sees("3 links")
 	b.click(`document.querySelector('.listtools .pick input')`) // 4
 	b.press("Edit")                                             // 5
 	b.fill("find", "/old/")                                     // 6
