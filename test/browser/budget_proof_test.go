@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // Budgets of the console in milliseconds. The slow one is for 1.6 Mbit/s and a processor that is four times slower. The best
@@ -122,6 +123,30 @@ func TestConsole_budgets(t *testing.T) {
 		b.do(chromedp.KeyEvent("\x1b"))
 		b.until(`!document.querySelector('dialog')`)
 	})
+}
+
+// The list of 10,000 links answers keys, and letters of a search, within the budget on a processor that is four times slower.
+func TestConsole_list_budget(t *testing.T) {
+	b := consoleAt(t, standalone(t))
+	b.many(10_000)
+	b.measured()
+	b.visit("/console/links", "10,000 links")
+	b.until(`document.querySelector('[data-row] .name a') && !document.querySelector('[aria-busy=true]')`)
+	b.do(emulation.SetCPUThrottlingRate(4))
+	b.prompt("j", func() { b.keys("j") })
+	b.prompt("x", func() { b.keys("x") })
+	b.prompt("k after a selection", func() { b.keys("k") })
+	b.prompt("a menu", func() {
+		b.clickMouse("[data-row='1'] .do button")
+		b.until(`document.querySelector('[role=menuitem]')`)
+		b.keys(kb.Escape)
+	})
+	b.prompt("a letter in the search", func() {
+		b.clickMouse("input[type=search]")
+		b.do(input.InsertText("9"))
+		b.do(chromedp.KeyEvent("8"))
+	})
+	b.do(emulation.SetCPUThrottlingRate(1))
 }
 
 // A form with 100 of the 1,000 conditions of a link stays prompt.

@@ -2,7 +2,6 @@ package browser_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +38,13 @@ func (b *browser) sorts(order string) {
 
 // rowAt is the element of a row of the list.
 func rowAt(n int) string { return fmt.Sprintf(`document.querySelector('[data-row="%d"]')`, n) }
+
+// shortAt is the short address that a row shows.
+func (b *browser) shortAt(n int) string {
+	b.t.Helper()
+	b.until(rowAt(n) + `?.querySelector('.short')`)
+	return b.text(rowAt(n) + `.querySelector('.short').textContent`)
+}
 
 // The filters are chips with sentences. Each can be removed, and the first link is near the top of the page.
 func TestLinkList_filters_are_chips(t *testing.T) {
@@ -83,7 +89,7 @@ func TestLinkList_rows_and_display(t *testing.T) {
 		const sizes = [...` + rowAt(0) + `.querySelectorAll('*')].map((e) => parseFloat(getComputedStyle(e).fontSize));
 		return parseFloat(getComputedStyle(` + rowAt(0) + `.querySelector('.short')).fontSize) === Math.max(...sizes);
 	})()`)
-	b.press("Copy " + strings.TrimPrefix(b.short("fair"), "http://"))
+	b.press("Copy " + b.shortAt(0))
 	b.until(`document.querySelector('.toasts').innerText.trim() !== ''`)
 	b.inspectNarrow("list-rows")
 
@@ -143,8 +149,7 @@ func TestLinkList_menu(t *testing.T) {
 		b.made(map[string]any{"originalUrl": "https://example.com/" + slug, "customSlug": b.own(slug)})
 	}
 	b.visit("/console/links?sort=slug", "2 links")
-	short := strings.TrimPrefix(b.short("one"), "http://")
-	menu := "Actions for " + short
+	menu := "Actions for " + b.shortAt(0)
 	item := func(text string) {
 		t.Helper()
 		b.click(fmt.Sprintf(`[...document.querySelectorAll('[role=menuitem]')].find((e) => e.textContent.trim() === %q)`, text))
@@ -203,11 +208,12 @@ func TestJourney_broken_links_are_mended_in_bulk(t *testing.T) {
 	b.visit("/console/links", "4 links")
 
 	end := b.journey(8)
-	b.filter("Destination", "", "Broken")                   // 3
+	b.filter("Destination", "", "Broken") // 3
+	b.sees("3 links")
 	b.click(`document.querySelector('.listtools .pick input')`) // 4
-	b.press("Edit")                                         // 5
-	b.fill("find", "/old/")                                 // 6
-	b.fill("with", "/new/")                                 // 7
+	b.press("Edit")                                             // 5
+	b.fill("find", "/old/")                                     // 6
+	b.fill("with", "/new/")                                     // 7
 	b.sees("3 links change", "https://example.com/new/3")
 	b.aside(func() { b.inspectNarrow("bulk-edit") })
 	b.press("Change 3 links", "3 links changed") // 8

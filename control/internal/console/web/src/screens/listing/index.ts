@@ -1,6 +1,4 @@
 // What the list of links needs only after somebody has pressed something. It is a file of its own in the build.
-import './listing.css';
-
 export { bin, turn } from './actions';
 export { Bulk } from './bulk';
 export { DisplayMenu } from './display';

@@ -108,7 +108,13 @@ export function Preview({ of, empty, list }: PreviewProps) {
   const found = empty ? undefined : of.data;
   const placed = of.error instanceof ApiError && of.error.fields.every((one) => one.field.startsWith('change.'));
   return (
-    <div class={of.loading && !empty ? 'preview stale' : 'preview'} aria-busy={of.loading && !empty}>
+    <div
+      class={of.loading && !empty ? 'preview stale' : 'preview'}
+      role="group"
+      aria-label={t('import.dryRun')}
+      aria-busy={of.loading && !empty}
+      tabIndex={0}
+    >
       {empty && <p class="hint">{t('links.edit.hint')}</p>}
       {!empty && of.error !== undefined && !placed && <Problem error={of.error} retry={of.reload} />}
       <p role="status">
