@@ -98,12 +98,12 @@ export const reportfigures = {
     ar: 'مقياس الجذر التربيعي',
   },
   'report.compare.weekday': {
-    en: 'The same weekdays before',
-    de: 'Dieselben Wochentage davor',
-    fr: 'Les mêmes jours de semaine avant',
-    es: 'Los mismos días de la semana anteriores',
-    ja: '以前の同じ曜日',
-    ar: 'أيام الأسبوع نفسها سابقًا',
+    en: 'Same weekdays',
+    de: 'Gleiche Wochentage',
+    fr: 'Mêmes jours de semaine',
+    es: 'Mismos días de semana',
+    ja: '同じ曜日',
+    ar: 'أيام الأسبوع نفسها',
   },
   'report.timezone': {
     en: 'Time zone',
