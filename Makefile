@@ -1,7 +1,13 @@
 # `make help` lists all targets.
 
 GO      ?= go
+# What the programs and images report about themselves. COMMIT_DATE is the time of the commit, so that two builds of it are equal.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null)
+COMMIT_DATE ?= $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
+build build-cli build-standalone run up up-fleet: export VERSION := $(VERSION)
+build build-cli build-standalone run up up-fleet: export COMMIT := $(COMMIT)
+build build-cli build-standalone run up up-fleet: export COMMIT_DATE := $(COMMIT_DATE)
 MODULES  = shared edge client client/cmd/shortline control control/cmd/standalone deploy/grafana/generate test/acme test/chd test/clients test/kafka test/observe test/browser test/harness test/run test/deploy
 CACHE   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shortline
 DATA_DIR ?= $(CURDIR)/data
@@ -29,17 +35,17 @@ dev: ## serve the console's sources with hot reload, for a standalone that runs 
 	@deploy/dev/web dev
 
 build: compiler web ## build bin/edge, bin/control, bin/standalone and bin/shortline, each with its licences
-	VERSION=$(VERSION) deploy/dev/program edge bin/edge
-	VERSION=$(VERSION) deploy/dev/program control bin/control
-	VERSION=$(VERSION) deploy/dev/program shortline bin/shortline
+	deploy/dev/program edge bin/edge
+	deploy/dev/program control bin/control
+	deploy/dev/program shortline bin/shortline
 	$(MAKE) build-standalone
 	cd .ci/tools && GOWORK=off $(GO) run ./licences -texts $(CURDIR)/bin
 
 build-cli: ## build bin/shortline, the command line program, which needs only Go
-	VERSION=$(VERSION) deploy/dev/program shortline bin/shortline
+	deploy/dev/program shortline bin/shortline
 
 build-standalone: compiler web
-	VERSION=$(VERSION) deploy/dev/program standalone bin/standalone
+	deploy/dev/program standalone bin/standalone
 
 test: ## run the tests that every commit must pass, with the real servers that they need
 	@$(GO) run ./test/run test
@@ -58,6 +64,7 @@ check-go: export GOFLAGS = -trimpath -buildvcs=false
 check-go:
 	@out=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$out" || { echo "gofmt wants to change:"; echo "$$out"; exit 1; }
 	@.ci/commits
+	@.ci/changelog
 	@.ci/sources
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck github.com/mgechev/revive
 	@cd .ci/tools && GOWORK=off $(GO) run ./width && GOWORK=off $(GO) run ./sharednames
@@ -71,6 +78,7 @@ check-go:
 	@cd shared && $(GO) test -run 'TestImports|TestNames' .
 	@cd control && $(GO) test -run 'TestImports|TestNames' .
 	@cd edge && $(GO) test -run 'TestImports|TestNames' .
+	@cd test/run && $(GO) test -run TestPromises .
 	@cd test/observe && $(GO) test -run 'TestLogs|TestMetrics_are_documented|TestMetrics_in_queries' .
 	@$(MAKE) --no-print-directory api-diff
 	@$(MAKE) --no-print-directory prose
@@ -85,6 +93,10 @@ api-diff: api-document ## compare the OpenAPI document with the last released on
 
 api-released: api-document ## keep the OpenAPI document as the last released one; only for a release
 	@cd .ci/tools && GOWORK=off $(GO) run ./apidiff -keep ../openapi-released.json $(CACHE)/openapi.json
+
+released-names: ## keep names, migrations and fixed parts of the chart as released; only for a release
+	@cd test/run && $(GO) test -count=1 -run TestPromises_released_names_stay . -args -released
+	@cd test/deploy && GOWORK=off $(GO) test -count=1 -run TestChart_upgrade_keeps_what_cannot_change . -args -released
 
 api-document:
 	@mkdir -p $(CACHE) && cd control && $(GO) run ./internal/api/openapi >$(CACHE)/openapi.json
@@ -111,6 +123,9 @@ bench: ## measure every budget against its baseline; tables in docs/benchmarks
 
 release-check: ## build what a release contains, twice, and try it in clean roots; publishes nothing; needs root on Debian 12
 	@deploy/packages/check
+
+first-hour: ## follow the ways of the README in clean roots and keep the time of each step: WAYS='binary deb source compose'
+	@test/first-hour/run $(WAYS)
 
 guard: ## compare the cost of visits with the build in edge/bench/reference; needs no quiet machine
 	@reference=$$(deploy/dev/reference) && cd edge && $(GO) run ./bench -guard -than "$$reference"
@@ -147,7 +162,7 @@ screens: ## take pictures of the console's screens in bin/screens: light and dar
 	@cd test/browser && $(GO) test -count=1 -timeout 60m -screens .
 	@echo "Open bin/screens/index.html"
 
-load: ## run k6 against BASE_URL with API_KEY (deploy/k6): K6=smoke, load, stress, spike or soak
+load: ## run k6 against BASE_URL with API_KEY (deploy/k6): K6=smoke, load, users, stress, spike or soak
 	@test/observe/parts
 	$(CACHE)/bin/k6 run $(K6FLAGS) deploy/k6/$(or $(K6),load).js
 
@@ -162,11 +177,11 @@ geo: ## download the free geo database (CC BY 4.0, DB-IP) into DATA_DIR
 
 up: ## run standalone in a container (docker compose)
 	@mkdir -p "$${GEO_DIR:-./data/geo}" # otherwise Docker creates it as root
-	VERSION=$(VERSION) docker compose up --detach --build --wait standalone
+	docker compose up --detach --build --wait standalone
 
 up-fleet: ## run a fleet in containers
 	deploy/make-secrets
-	VERSION=$(VERSION) docker compose up --detach --build --wait
+	docker compose up --detach --build --wait
 
 down: ## stop the containers and keep the data
 	docker compose --profile '*' down
@@ -176,4 +191,4 @@ compiler:
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run web dev build build-cli build-standalone test quick proof check api-diff api-released api-document prose bench release-check guard fuzz e2e e2e-cluster sim combinations screens load docs geo up up-fleet down compiler
+.PHONY: help run web dev build build-cli build-standalone test quick proof check api-diff api-released released-names api-document prose bench release-check first-hour guard fuzz e2e e2e-cluster sim combinations screens load docs geo up up-fleet down compiler

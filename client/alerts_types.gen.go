@@ -26,6 +26,10 @@ type AlertChannel struct {
 	LastSentAt *time.Time `json:"lastSentAt"`
 	CreatedAt  time.Time  `json:"createdAt"`
 	UpdatedAt  time.Time  `json:"updatedAt"`
+	// The code of the message.
+	Code *Code `json:"code,omitzero"`
+	// What belongs in the sentence of the code, in the order of the English message.
+	Values []string `json:"values,omitzero"`
 }
 
 // CreateAlertChannel has fields that are described at [CreateWebhook].
@@ -117,6 +121,10 @@ type Alert struct {
 	URLCount   int        `json:"urlCount"`
 	FiredAt    time.Time  `json:"firedAt"`
 	ResolvedAt *time.Time `json:"resolvedAt"`
+	// The code of the message.
+	Code *Code `json:"code,omitzero"`
+	// What belongs in the sentence of the code, in the order of the English message.
+	Values []string `json:"values,omitzero"`
 }
 
 // AlertCause is one of these; later servers may know more.

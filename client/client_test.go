@@ -314,8 +314,9 @@ func TestConditional_requests(t *testing.T) {
 	}
 }
 
-// The module stays small, so that a program that imports it does, too.
-func TestSource_is_at_most_400_kilobytes(t *testing.T) {
+// The module stays small, so that a program that imports it does, too. The limit was 400 kB before alerts had codes with values, and
+// the API told its release.
+func TestSource_is_at_most_410_kilobytes(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -331,7 +332,7 @@ func TestSource_is_at_most_400_kilobytes(t *testing.T) {
 			sum += info.Size()
 		}
 	}
-	if sum == 0 || sum > 400_000 {
+	if sum == 0 || sum > 410_000 {
 		t.Errorf("the sources have %d bytes", sum)
 	}
 }

@@ -36,3 +36,10 @@ func (s *SettingService) Get(ctx context.Context, key string, opts ...RequestOpt
 func (s *SettingService) Put(ctx context.Context, key string, body PutSetting, opts ...RequestOption) (*Setting, error) {
 	return one[Setting](ctx, s.c, &call{method: "PUT", path: expand("/api/settings/system/{key}", key), body: body}, opts)
 }
+
+// Version sends GET /api/version: tell which release answers.
+//
+// Version, commit and date of the control plane that answers.
+func (s *SettingService) Version(ctx context.Context, opts ...RequestOption) (*Release, error) {
+	return one[Release](ctx, s.c, &call{method: "GET", path: "/api/version"}, opts)
+}

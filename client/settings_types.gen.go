@@ -22,3 +22,14 @@ type PutSetting struct {
 	Value       any              `json:"value"`
 	Description Optional[string] `json:"description,omitzero"`
 }
+
+type Release struct {
+	// The release, such as v1.2.3; dev if the build was not told.
+	Version string `json:"version"`
+	// Complete hash; null if the build was not told.
+	Commit *string `json:"commit"`
+	// Of the commit; null if the build was not told.
+	Date *time.Time `json:"date"`
+	// Version of Go that built the program.
+	Go string `json:"go"`
+}

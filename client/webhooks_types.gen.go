@@ -136,6 +136,10 @@ type ListWebhookLogsParams struct {
 	Status DeliveryStatus `query:"status"`
 	// Only deliveries of this event.
 	Event Event `query:"event"`
+	// Only attempts of this delivery.
+	DeliveryID string `query:"deliveryId"`
+	// Whether to count the attempts of each of the last 14 days, too.
+	Daily Optional[bool] `query:"daily"`
 }
 
 type WebhookLog struct {

@@ -43,8 +43,8 @@ func (s *WorkspaceService) Delete(ctx context.Context, id string, params Transfe
 // Get sends GET /api/workspaces/{id}: get a workspace.
 //
 // Returns a workspace.
-func (s *WorkspaceService) Get(ctx context.Context, id string, opts ...RequestOption) (*Workspace, error) {
-	return one[Workspace](ctx, s.c, &call{method: "GET", path: expand("/api/workspaces/{id}", id)}, opts)
+func (s *WorkspaceService) Get(ctx context.Context, id string, params GetWorkspaceParams, opts ...RequestOption) (*Workspace, error) {
+	return one[Workspace](ctx, s.c, &call{method: "GET", path: expand("/api/workspaces/{id}", id), query: params}, opts)
 }
 
 // Update sends PUT /api/workspaces/{id}: change a workspace.

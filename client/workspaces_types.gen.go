@@ -24,6 +24,17 @@ type Workspace struct {
 	TrashDays int       `json:"trashDays"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
+	// What needs a person and the caller can mend.
+	Attention []Attention `json:"attention,omitzero"`
+}
+
+type Attention struct {
+	// webhook: fails or was paused by the service; domain: its records are missing; certificate: cannot be renewed or
+	// ends within three days; destination: links whose destination is broken; alert: is open; abuse: reports of the
+	// installation, for its administrators.
+	Kind AttentionKind `json:"kind"`
+	// 1 or more; destinations are counted up to 1,000.
+	Count int `json:"count"`
 }
 
 // CreateWorkspace has fields that are described at [DraftRule].
@@ -39,6 +50,12 @@ type TransferParams struct {
 	TransferTo string `query:"transferTo"`
 	// Delete the links and bundles.
 	DeleteLinks Optional[bool] `query:"deleteLinks"`
+}
+
+// GetWorkspaceParams are parameters of a request.
+type GetWorkspaceParams struct {
+	// Also count what needs a person.
+	Attention Optional[bool] `query:"attention"`
 }
 
 // UpdateWorkspace has fields that are described at [DraftRule].
@@ -61,6 +78,18 @@ type Member struct {
 type SetMemberRole struct {
 	Role Role `json:"role"`
 }
+
+// AttentionKind is one of these; later servers may know more.
+type AttentionKind string
+
+const (
+	AttentionKindWebhook     AttentionKind = "webhook"
+	AttentionKindDomain      AttentionKind = "domain"
+	AttentionKindCertificate AttentionKind = "certificate"
+	AttentionKindDestination AttentionKind = "destination"
+	AttentionKindAlert       AttentionKind = "alert"
+	AttentionKindAbuse       AttentionKind = "abuse"
+)
 
 // Role is one of these; later servers may know more.
 type Role string

@@ -24,6 +24,8 @@ COPY --from=web /src/control/internal/console/dist/share control/internal/consol
 COPY .ci/tools/licences .ci/tools/licences
 COPY deploy/dev/program deploy/dev/program
 ARG VERSION=dev
+ARG COMMIT=
+ARG COMMIT_DATE=
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     export GOWORK=off && deploy/dev/program control /out/control && mkdir -p /out/doc && \
     cd control && go run ../.ci/tools/licences/*.go -root .. -texts /out/doc control
@@ -31,11 +33,13 @@ RUN mkdir -p /out/data/media
 
 FROM scratch
 ARG VERSION=dev
-ARG REVISION=
+ARG COMMIT=
+ARG COMMIT_DATE=
 LABEL org.opencontainers.image.title="Shortline control plane" \
       org.opencontainers.image.description="API, publishing to edges, ingest of clicks, webhooks" \
       org.opencontainers.image.version="${VERSION}" \
-      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.revision="${COMMIT}" \
+      org.opencontainers.image.created="${COMMIT_DATE}" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build --chown=65532:65532 /out/data /data

@@ -11,6 +11,8 @@ COPY edge edge
 COPY .ci/tools/licences .ci/tools/licences
 COPY deploy/dev/program deploy/dev/program
 ARG VERSION=dev
+ARG COMMIT=
+ARG COMMIT_DATE=
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     export GOWORK=off && deploy/dev/program edge /out/edge && mkdir -p /out/doc && \
     cd edge && go run ../.ci/tools/licences/*.go -root .. -texts /out/doc edge
@@ -18,11 +20,13 @@ RUN mkdir -p /out/data
 
 FROM scratch
 ARG VERSION=dev
-ARG REVISION=
+ARG COMMIT=
+ARG COMMIT_DATE=
 LABEL org.opencontainers.image.title="Shortline edge" \
       org.opencontainers.image.description="Redirect node: links from a control plane, clicks to Kafka" \
       org.opencontainers.image.version="${VERSION}" \
-      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.revision="${COMMIT}" \
+      org.opencontainers.image.created="${COMMIT_DATE}" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build --chown=65532:65532 /out/data /data

@@ -27,6 +27,8 @@ COPY --from=web /src/control/internal/console/dist/share control/internal/consol
 COPY .ci/tools/licences .ci/tools/licences
 COPY deploy/dev/program deploy/dev/program
 ARG VERSION=dev
+ARG COMMIT=
+ARG COMMIT_DATE=
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     export GOWORK=off && deploy/dev/program standalone /out/standalone && mkdir -p /out/doc && \
     cd control && go run ../.ci/tools/licences/*.go -root .. -texts /out/doc standalone
@@ -34,11 +36,13 @@ RUN mkdir -p /out/data
 
 FROM ${RUNTIME_IMAGE}
 ARG VERSION=dev
-ARG REVISION=
+ARG COMMIT=
+ARG COMMIT_DATE=
 LABEL org.opencontainers.image.title="Shortline standalone" \
       org.opencontainers.image.description="Edge and control plane in one process" \
       org.opencontainers.image.version="${VERSION}" \
-      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.revision="${COMMIT}" \
+      org.opencontainers.image.created="${COMMIT_DATE}" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build --chown=65532:65532 /out/data /data
 COPY --from=build /out/standalone /usr/local/bin/standalone

@@ -69,11 +69,13 @@ export default defineConfig({
         items: [
           page("Operating Shortline", "/operators/operations"),
           page("Kubernetes", "/operators/kubernetes"),
+          page("Sizing", "/operators/sizing"),
           page("Several regions", "/operators/regions"),
           page("Reverse proxies", "/operators/reverse-proxy"),
           page("Single sign-on", "/operators/sso"),
           page("Troubleshooting", "/operators/troubleshooting"),
           page("Alerts", "/operators/alerts/"),
+          page("Promises", "/operators/promises"),
           page("Security model", "/operators/security"),
           page("Settings", "/operators/settings"),
           page("Metrics", "/operators/metrics"),

@@ -13,7 +13,7 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"net/netip"
-	"runtime/debug"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -26,22 +26,30 @@ import (
 	"github.com/shortline/shortline/shared/metric"
 )
 
-// Version is the release, set by the build with -ldflags "-X …/shared/ops.Version=v1.2.3".
-var Version = "dev"
+// These variables describe the build. deploy/dev/program sets them with -ldflags "-X …/shared/ops.Version=v1.2.3".
+var (
+	Version = "dev"
+	Commit  = "" // the complete hash
+	Date    = "" // of the commit, in RFC 3339, so that two builds of a commit are equal
+)
 
-// Build returns release, commit (if the build recorded it) and Go version.
+// About describes the running build. Commit and Date are "" if the build was not told.
+type About struct{ Version, Commit, Date, Go string }
+
+// Running returns the description of this program.
+func Running() About { return About{Version, Commit, Date, runtime.Version()} }
+
+// Build returns the description in a line, for people.
 func Build() string {
-	commit := ""
-	goVersion := ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		goVersion = info.GoVersion
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-				commit = " " + s.Value[:12]
-			}
-		}
+	a := Running()
+	text := "shortline " + a.Version
+	if a.Commit != "" {
+		text += " " + a.Commit[:min(len(a.Commit), 12)]
 	}
-	return fmt.Sprintf("shortline %s%s (%s)", Version, commit, goVersion)
+	if a.Date != "" {
+		text += " of " + a.Date
+	}
+	return text + " (" + a.Go + ")"
 }
 
 // NewLogger returns the logger of the process. Format is json or text, level is debug, info, warn or error.
@@ -92,8 +100,8 @@ func Listen(addr string, log *slog.Logger) (*Server, error) {
 	s := &Server{Registry: prometheus.NewRegistry(), log: log, extra: map[string]http.Handler{}}
 	s.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "shortline_build_info",
-		Help:        "Version of the running build, as a label; always 1.",
-		ConstLabels: prometheus.Labels{"version": Version}})
+		Help:        "Version, commit and Go version of the running build, as labels; always 1.",
+		ConstLabels: prometheus.Labels{"version": Version, "commit": Commit, "goversion": runtime.Version()}})
 	info.Set(1)
 	s.Registry.MustRegister(info)
 	s.Registry.MustRegister(metric.Gauge("shortline_memory_limit_bytes",

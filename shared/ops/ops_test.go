@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -53,11 +54,28 @@ func TestServer_health_readiness_and_metrics(t *testing.T) {
 	if code, _ := get(t, base+"/healthz"); code != 200 {
 		t.Errorf("a process that is not ready still lives: %d", code)
 	}
-	if _, body := get(t, base+"/metrics"); !strings.Contains(body, `shortline_build_info{version="dev"} 1`) {
+	if _, body := get(t, base+"/metrics"); !strings.Contains(body, `shortline_build_info{commit="",goversion="`+runtime.Version()+`",version="dev"} 1`) {
 		t.Error("no build info")
 	}
 	cancel()
 	testkit.Must(t, <-done)
+}
+
+// One line tells what runs. What the build was not told is left out.
+func TestBuild(t *testing.T) {
+	version, commit, date := ops.Version, ops.Commit, ops.Date
+	defer func() { ops.Version, ops.Commit, ops.Date = version, commit, date }()
+	ops.Version, ops.Commit, ops.Date = "dev", "", ""
+	if got, want := ops.Build(), "shortline dev ("+runtime.Version()+")"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	ops.Version, ops.Commit, ops.Date = "v1.2.3", "0123456789abcdef0123456789abcdef01234567", "2026-11-29T18:00:00Z"
+	if got, want := ops.Build(), "shortline v1.2.3 0123456789ab of 2026-11-29T18:00:00Z ("+runtime.Version()+")"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := ops.Running(); got != (ops.About{Version: ops.Version, Commit: ops.Commit, Date: ops.Date, Go: runtime.Version()}) {
+		t.Errorf("%+v", got)
+	}
 }
 
 func TestNewLogger_refuses_what_it_does_not_know(t *testing.T) {

@@ -148,7 +148,7 @@ func TestConsole_list(t *testing.T) {
 	b.do(input.InsertText("page 29"))
 	b.until(`location.search === '?search=page+29'`)
 	b.sees("11 links")
-	b.set("sort", "slug")
+	b.sorts("slug")
 	b.until(`location.search.includes('sort=slug')`)
 	b.until(`document.querySelector('li.link .short')?.textContent.endsWith('` + b.own("page-000029") + `')`)
 	b.do(chromedp.Reload())

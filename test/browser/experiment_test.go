@@ -35,22 +35,26 @@ func TestFault09_an_experiment_has_an_outcome(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
 	u := b.made(map[string]any{"originalUrl": "https://shop.example.com/photos", "customSlug": b.own("shoes"), "title": "Shoes"})
-	b.visit("/console/links/"+u.ID+"/experiment", "No A/B test")
-	b.inspect("experiment-empty")
-	// The first variant does not take all visitors: the present destination becomes one, too, and the dialog says so before.
-	b.press("New variant",
-		"The present destination becomes variant A with a weight of 50. As soon as you save, 50% of the visitors go to the new one.")
-	b.fill("weight", "25")
-	b.sees("33.3% of the visitors")
-	b.fill("name", "Video")
+	b.visit("/console/links/"+u.ID+"/experiment", "Begin an A/B test")
+	b.inspectNarrow("experiment-empty")
+	// The first variant does not take all visitors: the present destination is one, too, and the guide says so before.
+	b.sees("A: the present destination", "As soon as you start, 50% of the visitors still go to shop.example.com/photos, and 50% go elsewhere.")
+	b.fill("weight1", "25")
+	b.sees("66.7% of the visitors still go", "There are no conversions yet.")
+	// How long it takes follows what is typed.
+	b.fill("rate", "5")
+	b.sees("Each variant needs about 17,000 visitors.", "Nobody has come in the last 30 days")
+	b.fill("effect", "50")
+	b.sees("Each variant needs about 2,900 visitors.")
+	b.fill("name1", "Video")
 	b.fill("targetUrl", "not an address")
-	b.press("Save")
-	b.until(`document.querySelector('dialog [name=targetUrl]').getAttribute('aria-invalid') === 'true'`)
-	b.inspect("experiment-first")
-	b.fill("weight", "50")
+	b.press("Start the test")
+	b.until(`document.querySelector('.plan [name=targetUrl]').getAttribute('aria-invalid') === 'true'`)
+	b.inspectNarrow("experiment-guide")
+	b.fill("weight1", "50")
 	b.fill("targetUrl", "shop.example.com/video")
-	b.press("Save")
-	b.until(`!document.querySelector('dialog') && [...document.querySelectorAll('.table tbody tr')].length === 2`)
+	b.press("Start the test", "Experiment begun", "The test is on")
+	b.until(`[...document.querySelectorAll('[data-name=Share]')].length === 2`)
 	b.sees("Video", "shop.example.com/photos")
 	b.until(`[...document.querySelectorAll('[data-name=Share]')].every((one) => one.textContent.replace(/\s/g, '') === '50%')`)
 	b.press("New variant")
@@ -61,8 +65,7 @@ func TestFault09_an_experiment_has_an_outcome(t *testing.T) {
 	b.barrierFree()
 	b.press("Cancel")
 
-	b.sees("The test is on")
-	b.press("Begin the experiment", "Nothing is decided yet", "/sl.js")
+	b.sees("The test is on", "Nothing is decided yet", "/sl.js")
 	b.inspect("experiment-begun")
 
 	var key struct{ Key string }
@@ -116,6 +119,54 @@ func TestFault09_an_experiment_has_an_outcome(t *testing.T) {
 	b.click(`document.querySelector('dialog .danger')`)
 	b.until(`!document.querySelector('dialog')`)
 	b.until(`[...document.querySelectorAll('[data-name=Share]')].map((one) => one.textContent.replace(/\s/g, '')).join() === '0%,100%'`)
+}
+
+// A test begins with the destination that it tries, and nothing else that has to be typed.
+func TestJourney_a_test_begins(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t)
+	link := b.made(map[string]any{"originalUrl": "https://shop.example.com/photos", "customSlug": b.own("shoes"), "title": "Shoes"})
+	b.visit("/console/links", "Shoes")
+	end := b.journey(6)
+	b.click(`document.querySelector('a[href*="/links/` + link.ID + `"]')`)
+	b.press("A/B test", "Begin an A/B test")
+	b.fill("targetUrl", "shop.example.com/video")
+	b.press("Start the test", "Experiment begun", "Nothing is decided yet")
+	end()
+	var report struct {
+		Goal string
+		Arms []struct {
+			Name   string
+			Weight int
+		}
+	}
+	b.ask("GET", "/api/urls/"+link.ID+"/experiment", nil, &report)
+	if fmt.Sprint(report) != "{purchase [{A 50} {B 50}]}" {
+		t.Errorf("the experiment is %v", report)
+	}
+}
+
+// Without a goal, visitors are split and nothing is measured.
+func TestConsole_a_test_without_a_goal_splits_the_visitors(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t)
+	link := b.made(map[string]any{"originalUrl": "https://shop.example.com/photos", "customSlug": b.own("shoes")})
+	b.visit("/console/links/"+link.ID+"/experiment", "Begin an A/B test")
+	b.click(`[...document.querySelectorAll('[name=success]')].at(-1)`)
+	b.sees("Without a goal there is nothing to measure.", "It goes on until you stop it.")
+	b.fill("targetUrl", "shop.example.com/video")
+	b.press("New variant")
+	b.fill("targetUrl2", "shop.example.com/text")
+	b.sees("33.3%")
+	b.press("Start the test", "The test is on", "Begin the experiment")
+	var variants struct {
+		HasExperiment bool
+		Variants      []struct{ Name string }
+	}
+	b.ask("GET", "/api/urls/"+link.ID+"/variants", nil, &variants)
+	if fmt.Sprint(variants) != "{false [{A} {B} {C}]}" {
+		t.Errorf("the variants are %v", variants)
+	}
 }
 
 // The tab of a link without an experiment does not ask for its report, which the API would refuse.

@@ -48,7 +48,7 @@ func TestConsoleMedium_saved_rules_are_tried(t *testing.T) {
 	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store"), "isSmartRouting": true})
 	b.rule(link, "Phones", "https://example.com/phones", when("device", "equals", "MOBILE"))
 	b.visit("/console/links/" + link.ID + "/rules")
-	b.press("Try the rules", "Goes to example.com/phones: the rule “Phones” decides.")
+	b.press("Test a visitor", "Goes to example.com/phones: the rule “Phones” decides.")
 	b.until(`!document.querySelector('.replay')`) // there is nothing to compare
 	b.inspectNarrow("try-saved")
 	b.click(`document.querySelector('.rule [role=switch]')`)
@@ -57,7 +57,7 @@ func TestConsoleMedium_saved_rules_are_tried(t *testing.T) {
 	b.sees("the rule “Phones” decides.")
 	b.ask("PATCH", "/api/urls/"+link.ID+"/routing-rules/settings", map[string]any{"isSmartRouting": false}, nil)
 	b.do(chromedp.Reload())
-	b.press("Try the rules", "Goes to example.com: no rule matches", "Phones · Smart routing is off, so no rule has an effect.")
+	b.press("Test a visitor", "Goes to example.com: no rule matches", "Phones · Smart routing is off, so no rule has an effect.")
 	b.press("Turn it on", "the rule “Phones” decides.")
 }
 

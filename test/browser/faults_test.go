@@ -212,7 +212,7 @@ func TestFault16_rows_say_what_is_special(t *testing.T) {
 		const marks = [...row.querySelectorAll('.marks [aria-label], .marks title')];
 		return row.textContent + ' ' + marks.map((e) => e.getAttribute('aria-label') ?? e.textContent).join(' ');
 	})()`)
-	for _, want := range []string{"routing rules", "A/B test", "assword", "summer", "Expires"} {
+	for _, want := range []string{"routing rules", "A/B test", "assword", "summer", "Ends in 2 days"} {
 		if !strings.Contains(strings.ToLower(special), strings.ToLower(want)) {
 			t.Errorf("the row does not tell %q: %s", want, special)
 		}

@@ -57,6 +57,7 @@ func TestF5_focus_after_actions_that_remove_their_button(t *testing.T) {
 	b.keyOn("rules", "Save")
 	b.until(`!document.querySelector('form.ruleform, form [name=targetUrl]')`)
 	b.keepsFocus("rules: after Save")
+	b.keyOn("rules", "Actions for Phones")
 	b.keyOn("rules", "Delete Phones")
 	b.until(`!document.querySelector('ol.rules li')`)
 	b.keepsFocus("rules: after Delete")

@@ -70,3 +70,60 @@ func TestConsole_palette(t *testing.T) {
 	b.do(chromedp.Click(`.jump`, chromedp.ByQuery))
 	b.until(`document.activeElement.getAttribute('role') === 'combobox'`)
 }
+
+// What was found can be acted on without opening it, and a question about clicks leads to the report that answers it.
+func TestConsole_palette_acts_and_answers(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t)
+	link := b.made(map[string]any{"originalUrl": "https://example.com/spring", "customSlug": b.own("spring"), "title": "Spring collection"})
+	b.visit("/console/links", "1 link")
+	open := func() {
+		b.key("k", input.ModifierCtrl)
+		b.until(`document.activeElement.getAttribute('role') === 'combobox'`)
+	}
+	first := func(name string) {
+		b.until(`document.querySelector('[role=option][aria-selected=true] .name')?.textContent.startsWith(` + quoted(name) + `)`)
+	}
+	open()
+	b.do(input.InsertText("spring"))
+	first("Spring collection")
+	b.sees("Actions: Tab")
+	b.keys(kb.Tab)
+	first("Copy the short address")
+	b.inspectNarrow("palette-actions")
+	b.keys(kb.Escape) // back to what was found
+	first("Spring collection")
+	b.keys(kb.ArrowRight)
+	b.do(input.InsertText("disa"))
+	first("Disable")
+	b.keys(kb.Enter)
+	b.sees("1 link disabled")
+	b.has("/api/urls/"+link.ID, `{"status": "INACTIVE"}`)
+
+	// What was opened last is at hand; its state is asked for.
+	open()
+	b.do(input.InsertText("spring"))
+	first("Spring collection")
+	b.keys(kb.Enter)
+	b.until(`location.pathname === '/console/links/` + link.ID + `'`)
+	open()
+	first("Spring collection")
+	b.sees("Recent")
+	b.keys(kb.Tab)
+	b.do(input.InsertText("enable"))
+	first("Enable / Disable")
+	b.keys(kb.Enter)
+	b.becomes("/api/urls/"+link.ID, `{"status": "ACTIVE"}`)
+
+	open()
+	b.do(input.InsertText("mobile clicks from Germany yesterday by browser"))
+	first("Report: Country: Germany")
+	b.inspectNarrow("palette-question")
+	b.keys(kb.Enter)
+	b.until(`location.pathname === '/console/analytics'`)
+	b.until(`(({searchParams: q}) => q.get('country') === 'DE' && q.get('device') === 'MOBILE' && q.get('from') === q.get('to') && ` +
+		`q.get('from').length === 10)(new URL(location.href))`)
+	open()
+	b.do(input.InsertText("no clicks on shoes"))
+	b.sees("Nothing found")
+}

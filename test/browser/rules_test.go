@@ -107,6 +107,109 @@ func TestJourney_a_rule_without_JSON(t *testing.T) {
 	}
 }
 
+// A template leads from the list of links to a rule that sends iPhones to the App Store.
+func TestJourney_an_iPhone_rule(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t)
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store"), "title": "The store"})
+	b.visit("/console/links", "The store")
+	end := b.journey(9)
+	b.click(`document.querySelector('a[href*="/links/` + link.ID + `"]')`)
+	b.press("Routing rules", "No rules yet", "Sends iPhones and iPads to the App Store.")
+	b.press("App download, iOS", "If Operating system is iOS, go to")
+	b.until(`document.activeElement.name === 'targetUrl'`)
+	b.fill("targetUrl", "apps.apple.com/app/1")
+	b.press("Save", "App download, iOS saved", "go to apps.apple.com/app/1.", "Everybody else", "Goes to example.com.")
+	end()
+}
+
+// One press makes a rule with a condition that makes sense, and the destination is next. Such a rule needs no name.
+func TestConsole_rules_begin_with_a_button(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t)
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store")})
+	b.visit("/console/links/"+link.ID+"/rules", "No rules yet")
+	for _, start := range [][2]string{{"Country", "If Country is "}, {"Language", "If Language begins with English, go to"},
+		{"Hours", "If Time of day is from 09:00 to 18:00"}, {"Device", "If Device is phone, go to"}} {
+		b.press(start[0], start[1])
+		b.until(`document.activeElement.name === 'targetUrl'`)
+		if start[0] != "Device" {
+			b.press("Cancel", "No rules yet")
+		}
+	}
+	b.sees("Without a name, it is called “Device is phone”.")
+	b.inspectNarrow("rules-quick")
+	b.fill("targetUrl", "example.com/m")
+	b.press("Save", "Device is phone saved")
+	for range 3 {
+		follow(t, b.short("store"), phone, "")
+	}
+	follow(t, b.short("store"), laptop, "")
+	testkit.Eventually(t, "the rule has its part of the clicks", func() (seen bool) {
+		b.do(chromedp.Reload())
+		b.sees("Device is phone")
+		b.settle()
+		b.eval(`document.querySelector('.rule .reached')?.innerText.startsWith('75%') === true`, &seen)
+		return seen
+	})
+	b.sees("of the clicks, 30 days", "Everybody else", "25%")
+	b.press("Templates", "Business hours")
+	b.inspectNarrow("rules-reach")
+	b.press("Actions for Device is phone", "Delete Device is phone")
+	b.inspectNarrow("rules-menu")
+}
+
+// Rules are copied to two links. One of them was changed meanwhile: it is named, stays as it is, and gets the rules the second time.
+func TestConsole_rules_are_copied_to_other_links(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t)
+	from := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store")})
+	b.rule(from, "Phones", "https://example.com/phones", when("device", "equals", "MOBILE"))
+	b.rule(from, "Germany", "https://example.com/de", when("country", "equals", "DE"))
+	hats := b.made(map[string]any{"originalUrl": "https://example.com/hats", "customSlug": b.own("hats"), "title": "Hats"})
+	b.rule(hats, "Phones", "https://example.com/hats/phones", when("device", "equals", "MOBILE"))
+	b.rule(hats, "Tablets", "https://example.com/hats/tablets", when("device", "equals", "TABLET"))
+	coats := b.made(map[string]any{"originalUrl": "https://example.com/coats", "customSlug": b.own("coats"), "title": "Coats"})
+
+	b.visit("/console/links/" + from.ID + "/rules")
+	b.press("Copy to links", "Copy rules to other links")
+	choose := func(name string) {
+		b.fill("to", name)
+		b.click(`[...document.querySelectorAll('[role=option]')].find((one) => one.textContent.startsWith('` + name + `'))`)
+	}
+	choose("Hats")
+	b.sees("Adds Germany. Replaces Phones.")
+	choose("Coats")
+	b.sees("Copy to 2 links")
+	b.click(`document.querySelector('[value=replace]')`)
+	b.sees("Removes Tablets.")
+	b.inspectNarrow("rules-copy")
+	b.ask("PUT", "/api/urls/"+hats.ID, map[string]any{"title": "Hats, new"}, nil)
+	b.press("Copy to 2 links", "Rules copied to 1 link", "1 link has not changed. The reason is below.", "Hats, new")
+	b.inspectNarrow("rules-copy-failed")
+	names := func(link url) (list string) {
+		var saved struct{ Rules []struct{ Name string } }
+		b.ask("GET", "/api/urls/"+link.ID+"/routing-rules", nil, &saved)
+		for _, one := range saved.Rules {
+			list += one.Name + " "
+		}
+		return list
+	}
+	if names(coats) != names(from) || names(hats) != "Phones Tablets " {
+		t.Errorf("coats have %s, hats have %s", names(coats), names(hats))
+	}
+	b.press("Copy to 1 link", "Rules copied to 1 link")
+	b.until(`!document.querySelector('dialog[open]')`)
+	if names(hats) != names(from) {
+		t.Errorf("hats have %s, want %s", names(hats), names(from))
+	}
+	b.click(`[...document.querySelectorAll('.toast button')].findLast((one) => one.textContent.trim() === 'Undo')`)
+	b.sees("The links have their former rules again")
+	if names(hats) != "Phones Tablets " {
+		t.Errorf("after undo, hats have %s", names(hats))
+	}
+}
+
 // Conditions move with the mouse and with the keys, and a move can be undone.
 func TestConsole_rule_parts_move(t *testing.T) {
 	t.Parallel()
@@ -213,6 +316,7 @@ func TestConsole_rule_is_tried_before_it_is_saved(t *testing.T) {
 		b.eval(`document.body.innerText.includes('6 of 6 visitors would go somewhere else.')`, &seen)
 		return seen
 	})
+	b.sees("This rule would have sent 3 visitors, 50%.")
 	b.until(`[...document.querySelectorAll('.replay tbody tr')].map((row) => row.innerText.trim().replace(/\s+/g, ' ')).sort().join('; ') ` +
 		`=== 'example.com example.com/phones 3; example.com/phones example.com 3'`)
 	b.inspect("rules-replay")

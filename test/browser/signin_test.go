@@ -376,3 +376,23 @@ func TestConsole_skip_link(t *testing.T) {
 	b.until(`location.pathname.startsWith('/console')`)
 	b.sees("New link")
 }
+
+// A wrong password is said without moving the fields and buttons: the answer takes a while, and somebody may be typing again.
+func TestConsole_signing_in_moves_nothing(t *testing.T) {
+	t.Parallel()
+	b := newVisitor(t, "USER")
+	b.measured()
+	b.visit("/console/", "Sign in")
+	b.until(`!!document.querySelector('.signin [name=password]')`)
+	b.settle()
+	b.signIn(b.email, "wrong")
+	b.until(`!!document.querySelector('.signin .notice.bad')`)
+	b.settle()
+	var shifts []string
+	if b.eval(`measures.shifts`, &shifts); len(shifts) > 0 {
+		t.Errorf("elements moved: %q", shifts)
+	}
+	b.until(`((icon, text) => icon.left < text.left && icon.top < text.bottom && text.top < icon.bottom)(` +
+		`document.querySelector('.notice.bad .icon').getBoundingClientRect(), document.querySelector('.notice.bad p').getBoundingClientRect())`)
+	b.inspect("signin-wrong")
+}

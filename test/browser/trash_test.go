@@ -142,7 +142,7 @@ func TestLabels_of_many_links(t *testing.T) {
 	b.until(`[...document.querySelectorAll('li.link .facts')].every((e) => e.textContent.includes('fair'))`)
 	b.until(`[...document.querySelectorAll('li.link .facts')].some((e) => e.textContent.includes('old'))`)
 	b.until(`[...document.querySelectorAll('li.link .facts')].every((e) => !e.textContent.includes('past'))`)
-	b.takes("bundle", "coa", "Coast")
+	b.filter("Bundle", "coa", "Coast")
 	b.until(`location.search.startsWith('?bundle=')`)
 	b.sees("2 links")
 }

@@ -323,6 +323,7 @@ func (s *session) administration() {
 		t.Errorf("the setting is %+v", setting)
 	}
 	got(s.Settings.List(ctx))(t)
+	got(s.Settings.Version(ctx))(t)
 	s.ok(s.Settings.Delete(ctx, "mine"))
 	if setting := got(s.Settings.Get(ctx, "mine"))(t); setting != nil {
 		t.Errorf("the deleted setting is %+v", setting)

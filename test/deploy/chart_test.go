@@ -40,8 +40,9 @@ import (
 // chartDir returns the folder of the chart.
 func chartDir(t *testing.T) string { return testkit.Source(t, "deploy/kubernetes/shortline") }
 
-// examples are the example values files of the chart.
-var examples = []string{"minimal", "full", "small", "region", "regions-eu-west", "regions-us-east", "regions-ap-south"}
+// examples are the example values files of the chart. A size stands for the minimal values with those of the size.
+var examples = []string{"minimal", "full", "small", "region", "regions-eu-west", "regions-us-east", "regions-ap-south",
+	"size-small", "size-medium", "size-large"}
 
 // serviceMonitor has the fields of the Prometheus operator's type that the chart uses.
 type serviceMonitor struct {
@@ -66,6 +67,7 @@ var kinds = map[string]func() any{
 	"apps/v1 Deployment":                      func() any { return new(appsv1.Deployment) },
 	"batch/v1 Job":                            func() any { return new(batchv1.Job) },
 	"v1 Service":                              func() any { return new(corev1.Service) },
+	"v1 ServiceAccount":                       func() any { return new(corev1.ServiceAccount) },
 	"v1 Secret":                               func() any { return new(corev1.Secret) },
 	"v1 PersistentVolumeClaim":                func() any { return new(corev1.PersistentVolumeClaim) },
 	"policy/v1 PodDisruptionBudget":           func() any { return new(policyv1.PodDisruptionBudget) },
@@ -97,6 +99,11 @@ func all[T any](r rendered) map[string]T {
 
 func values(t *testing.T, name string) map[string]any {
 	t.Helper()
+	if size, ok := strings.CutPrefix(name, "size-"); ok {
+		v, err := chartutil.ReadValuesFile(source(t, "deploy/kubernetes/shortline/sizes", size+".yaml"))
+		testkit.Must(t, err)
+		return chartutil.CoalesceTables(values(t, "minimal"), v)
+	}
 	v, err := chartutil.ReadValuesFile(source(t, "deploy/kubernetes/shortline/ci", name+".yaml"))
 	testkit.Must(t, err)
 	return v
@@ -223,7 +230,7 @@ func TestChart_renders_what_Kubernetes_knows(t *testing.T) {
 			"Job/go-shortline-migrate", "PersistentVolumeClaim/go-shortline-control-media", "NetworkPolicy/go-shortline-edge",
 			"NetworkPolicy/go-shortline-control",
 			"NetworkPolicy/go-shortline-migrate", "PodDisruptionBudget/go-shortline-edge"},
-		"full":   {"HorizontalPodAutoscaler/go-shortline-edge", "Ingress/go-shortline", "ServiceMonitor/go-shortline"},
+		"full":   {"HorizontalPodAutoscaler/go-shortline-edge", "HorizontalPodAutoscaler/go-shortline-control-ingest", "Ingress/go-shortline", "ServiceMonitor/go-shortline"},
 		"small":  {"Deployment/go-shortline-control-all", "StatefulSet/go-shortline-edge"},
 		"region": {"StatefulSet/go-shortline-edge", "NetworkPolicy/go-shortline-edge"},
 
@@ -231,10 +238,16 @@ func TestChart_renders_what_Kubernetes_knows(t *testing.T) {
 			"Deployment/go-shortline-control-ingest"},
 		"regions-us-east":  {"StatefulSet/go-shortline-edge"},
 		"regions-ap-south": {"StatefulSet/go-shortline-edge"},
+
+		"size-small": {"Deployment/go-shortline-control-all", "PodDisruptionBudget/go-shortline-control-all"},
+		"size-medium": {"HorizontalPodAutoscaler/go-shortline-edge", "HorizontalPodAutoscaler/go-shortline-control-serve",
+			"HorizontalPodAutoscaler/go-shortline-control-ingest", "PodDisruptionBudget/go-shortline-control-ingest"},
+		"size-large": {"HorizontalPodAutoscaler/go-shortline-edge", "HorizontalPodAutoscaler/go-shortline-control-serve",
+			"HorizontalPodAutoscaler/go-shortline-control-ingest", "PodDisruptionBudget/go-shortline-control-serve"},
 	}
 	never := map[string][]string{
 		"minimal": {"HorizontalPodAutoscaler/go-shortline-edge", "Ingress/go-shortline", "ServiceMonitor/go-shortline"},
-		"full":    {"PersistentVolumeClaim/go-shortline-control-media"},
+		"full":    {"PersistentVolumeClaim/go-shortline-control-media", "ServiceAccount/go-shortline-control"},
 		"small":   {"Deployment/go-shortline-control-serve", "Job/go-shortline-migrate", "NetworkPolicy/go-shortline-edge"},
 		"region":  {"Service/go-shortline-control", "Job/go-shortline-migrate", "NetworkPolicy/go-shortline-control"},
 	}

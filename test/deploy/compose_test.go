@@ -279,10 +279,14 @@ func TestCompose_programs_accept_their_environment(t *testing.T) {
 			"ADMIN_EMAIL": "ops@example.com", "ROUTING_TIMEZONE": "Asia/Taipei", "BRAND_LOGO_URL": "https://sho.rt/logo.svg",
 			"CORS_ORIGIN": "https://example.com"},
 		"cluster": nil,
+		"tls":     {"BASE_URL": "https://sho.rt", "ACME_EMAIL": "ops@example.com"},
 	} {
 		p := project(t, env)
 		if label == "cluster" {
 			p = project(t, env, fleets["cluster.yml"]...)
+		}
+		if label == "tls" {
+			p = project(t, env, "docker-compose.yml", "deploy/tls.yml")
 		}
 		for name, which := range own(p) {
 			s := p.Services[name]

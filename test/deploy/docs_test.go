@@ -128,7 +128,7 @@ func testNames(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
 	declared := regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]+)\(`)
-	for _, module := range []string{"shared", "edge", "control", "test"} {
+	for _, module := range []string{"shared", "edge", "control", "client", "test", ".ci/tools"} {
 		err := filepath.WalkDir(source(t, module), func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, "_test.go") {
 				return err

@@ -36,7 +36,8 @@ func TestRelease_flags_are_those_of_all_programs(t *testing.T) {
 	for _, b := range release.Builds {
 		called := func(arch string) string {
 			cmd := exec.Command(script, b.ID, "/nowhere")
-			cmd.Env = append(os.Environ(), "GO="+stub, "VERSION=v1.2.3", "GOARCH="+arch)
+			cmd.Env = append(os.Environ(), "GO="+stub, "VERSION=v1.2.3", "COMMIT=abc", "COMMIT_DATE=2026-11-29T18:00:00Z",
+				"GOARCH="+arch)
 			text, err := cmd.CombinedOutput()
 			testkit.Must(t, err)
 			return string(text)
@@ -48,7 +49,8 @@ func TestRelease_flags_are_those_of_all_programs(t *testing.T) {
 		call := func(ldflags []string) string {
 			all := append([]string{filepath.Join(root, b.Dir), b.Env[0], "build"}, flags...)
 			all = append(all, "-ldflags", strings.Join(ldflags, " "), "-o", "/nowhere", ".", "")
-			return strings.NewReplacer("{{ .Version }}", "1.2.3", "{{ .Env.ROOT }}", root).Replace(strings.Join(all, "\n"))
+			return strings.NewReplacer("{{ .Version }}", "1.2.3", "{{ .FullCommit }}", "abc", "{{ .CommitDate }}", "2026-11-29T18:00:00Z",
+				"{{ .Env.ROOT }}", root).Replace(strings.Join(all, "\n"))
 		}
 		want := map[string]string{"amd64": call(b.Ldflags), "arm64": call(b.Ldflags)}
 		if len(b.Overrides) > 0 && b.Overrides[0].Ldflags != nil {
@@ -79,4 +81,59 @@ func TestRelease_notes_come_from_the_changelog(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", version, text, err, want)
 		}
 	}
+}
+
+// A tag without a section, sections in the wrong order and changes after a release without a new section are found.
+func TestRelease_changelog_has_a_section_for_each_tag(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	run := func(name string, args ...string) (string, error) {
+		cmd := exec.Command(name, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b",
+			"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+		text, err := cmd.CombinedOutput()
+		return string(text), err
+	}
+	must := func(args ...string) {
+		t.Helper()
+		if text, err := run("git", args...); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, text)
+		}
+	}
+	write := func(path, text string) {
+		t.Helper()
+		testkit.Must(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(path)), 0o755))
+		testkit.Must(t, os.WriteFile(filepath.Join(dir, path), []byte(text), 0o755))
+	}
+	checks := func(changelog, complaint string) {
+		t.Helper()
+		write("CHANGELOG.md", changelog)
+		text, err := run(filepath.Join(dir, ".ci/changelog"))
+		if (err == nil) != (complaint == "") || !strings.Contains(text, complaint) {
+			t.Errorf("%q: %v %q, want %q", changelog, err, text, complaint)
+		}
+	}
+	write(".ci/changelog", read(t, ".ci/changelog"))
+	write("edge/main.go", "package main")
+	must("init", "--quiet")
+	checks("# Changelog\n\n## 1.0.0\n", "")
+	checks("# Changelog\n", "no sections")
+	checks("## 1.0.0\n\n## Unreleased\n", "not the first section")
+	checks("## 1.9.0\n\n## 1.10.0\n", "descending order")
+	checks("## 1.0.0\n\n## 1.0.0\n", "twice")
+	checks("## 1.0.0 (2026-12-01)\n", "neither a version")
+	write("CHANGELOG.md", "## 1.0.0\n")
+	must("add", ".")
+	must("commit", "--quiet", "-m", "first")
+	must("tag", "v1.0.0")
+	checks("## 1.0.0\n", "")
+	must("tag", "v1.1.0-rc.1")
+	checks("## 1.0.0\n", "the tag v1.1.0-rc.1 has no section")
+	checks("## 1.1.0\n\n## 1.0.0\n", "")
+	must("tag", "--delete", "v1.1.0-rc.1")
+	write("edge/main.go", "package edge")
+	must("commit", "--quiet", "-am", "second")
+	checks("## 1.0.0\n", "have changed since v1.0.0")
+	checks("## Unreleased\n\n## 1.0.0\n", "")
 }

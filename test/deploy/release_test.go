@@ -270,7 +270,7 @@ func TestChart_edge_keeps_undelivered_clicks(t *testing.T) {
 				t.Errorf("%s: the spool limit of %s bytes does not fit the volume of %s", name, value, size.String())
 			}
 		}
-		if (edge.Spec.Replicas == nil) != (name == "full") {
+		if (edge.Spec.Replicas == nil) != (render(t, name).objects["HorizontalPodAutoscaler/go-shortline-edge"] != nil) {
 			t.Errorf("%s: a fixed number of replicas conflicts with the autoscaler", name)
 		}
 	}
@@ -283,25 +283,30 @@ func TestChart_refuses_wrong_values(t *testing.T) {
 		value any
 		says  string
 	}{
-		"baseUrl":                         {"sho.rt", "baseUrl"},
-		"secrets.control":                 {"", "secrets.control: name the Secret"},
-		"secrets.edge":                    {"", "secrets.edge: name the Secret"},
-		"kafka.brokers":                   {[]any{}, "brokers"},
-		"image.tag":                       {"latest", "tag"},
-		"clickhouse.cluster":              {"clicks", "cluster"},
-		"clickhouse.replicated":           {"yes", "replicated"},
-		"clickhouse.retentionDays":        {-1, "retentionDays"},
-		"tracing.endpoint":                {"collector:4317", "endpoint"},
-		"tracing.ratio":                   {1.5, "ratio"},
-		"edge.replica":                    {3, "replica"},
-		"acme.email":                      {"ops", "email"},
-		"acme.directory":                  {"http://ca.example.com", "directory"},
-		"domains.edgeHostname":            {"https://edge.sho.rt", "edgeHostname"},
-		"edge.spool.sync":                 {"sometimes", "sync"},
-		"edge.extraEnv":                   {[]any{map[string]any{"name": "BRAND_NAME"}}, "value"},
-		"media.volume.enabled":            {false, "media"},
-		"control.deployments.ingest":      {nil, "ingest"},
-		"control.deployments.serve.roles": {[]any{"api", "everything"}, "roles"},
+		"baseUrl":                  {"sho.rt", "baseUrl"},
+		"secrets.control":          {"", "secrets.control: name the Secret"},
+		"secrets.edge":             {"", "secrets.edge: name the Secret"},
+		"kafka.brokers":            {[]any{}, "brokers"},
+		"image.tag":                {"latest", "tag"},
+		"clickhouse.cluster":       {"clicks", "cluster"},
+		"clickhouse.replicated":    {"yes", "replicated"},
+		"clickhouse.retentionDays": {-1, "retentionDays"},
+		"tracing.endpoint":         {"collector:4317", "endpoint"},
+		"tracing.ratio":            {1.5, "ratio"},
+		"edge.replica":             {3, "replica"},
+		"spread.nodes":             {"Never", "nodes"},
+		"edge.serviceAccount.name": {"Edge", "name"},
+
+		"control.deployments.serve.autoscaling":  {map[string]any{"minReplicas": 3, "maxReplicas": 2, "cpuPercent": 60}, "minReplicas must not be above"},
+		"control.deployments.ingest.autoscaling": {map[string]any{"minReplicas": 3, "maxReplicas": 13, "cpuPercent": 60}, "kafka.partitions"},
+		"acme.email":                             {"ops", "email"},
+		"acme.directory":                         {"http://ca.example.com", "directory"},
+		"domains.edgeHostname":                   {"https://edge.sho.rt", "edgeHostname"},
+		"edge.spool.sync":                        {"sometimes", "sync"},
+		"edge.extraEnv":                          {[]any{map[string]any{"name": "BRAND_NAME"}}, "value"},
+		"media.volume.enabled":                   {false, "media"},
+		"control.deployments.ingest":             {nil, "ingest"},
+		"control.deployments.serve.roles":        {[]any{"api", "everything"}, "roles"},
 	} {
 		refused(t, change(values(t, "minimal"), path, c.value), c.says)
 	}

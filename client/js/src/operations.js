@@ -194,6 +194,7 @@ list GET /api/settings/system
 delete DELETE /api/settings/system/{key}
 get GET /api/settings/system/{key}
 put PUT /api/settings/system/{key} b
+getVersion GET /api/version
 tags
 list GET /api/tags p
 create POST /api/tags bi

@@ -16,17 +16,17 @@ import type {
   ListWebhook, ListWorkspace, Login, LoginInBody, MailReport, Member, Message, MoveInBundleRequest, Named, NewAPIKey, NewInvitation,
   NewWebhook, OIDCAccount, OIDCProvider, Overview, PagePreview, Pairing, Passkey, PasskeyCreation, PasskeyRequest, PromoteVariantRequest,
   PutConversionSettings, PutExperimentRequest, PutSettingInBody, PutURL, RecentClicks, RedeemPairingInBody, RedeemedPairing,
-  RefusePairingInBody, RenamePasskeyRequest, Replay, ReplayInBody, Report, ResetForgottenInBody, ResetPasswordInBody, ResolveReportInBody,
-  RestoreURLRequest, RevokeOwnKeyInBody, RollBackURLRequest, RotateKeyInBody, RotateWebhookSecretRequest, Routing, RoutingRule,
-  RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate, SSOProvider, Segment, SetMemberRoleInBody, SetNameInBody,
-  SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting, SharedPass, SharedReport, SharedView, SignInMethods, SlugAvailability,
-  Summary, SuspendDomainRequest, SuspendInBody, Tag, Test, Tests, TopURL, TransferURLsRequest, Trends, TurnOffTOTPInBody,
-  TwoFactorEnabled, TwoFactorSetup, URL, URLEdit, URLEditPreview, URLList, URLStats, URLsTransferred, UTMFieldValues, UTMTemplate,
-  UnlockSharedReportRequest, UpdateAlertChannelRequest, UpdateAlertRuleRequest, UpdateAnnotation, UpdateBundle, UpdateMailReport,
-  UpdateMeInBody, UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest, UpdateRule, UpdateSegment, UpdateShared, UpdateTag,
-  UpdateTemplate, UpdateURL, UpdateVariant, UpdateView, UpdateWebhookRequest, UpdateWorkspaceInBody, UploadCertificate, UpsertURLsRequest,
-  UpsertedURLs, User, Variant, Variants, View, WaitingProgram, Webhook, WebhookLog, WebhookLogList, WebhookRepeat, WebhookTest, Workspace,
-  Yields, WebhookEventName,
+  RefusePairingInBody, Release, RenamePasskeyRequest, Replay, ReplayInBody, Report, ResetForgottenInBody, ResetPasswordInBody,
+  ResolveReportInBody, RestoreURLRequest, RevokeOwnKeyInBody, RollBackURLRequest, RotateKeyInBody, RotateWebhookSecretRequest, Routing,
+  RoutingRule, RoutingRules, RoutingSettings, RoutingTemplates, RuleFromTemplate, SSOProvider, Segment, SetMemberRoleInBody,
+  SetNameInBody, SetRoleInBody, SetStatusInBody, SetUpTOTPInBody, Setting, SharedPass, SharedReport, SharedView, SignInMethods,
+  SlugAvailability, Summary, SuspendDomainRequest, SuspendInBody, Tag, Test, Tests, TopURL, TransferURLsRequest, Trends,
+  TurnOffTOTPInBody, TwoFactorEnabled, TwoFactorSetup, URL, URLEdit, URLEditPreview, URLList, URLStats, URLsTransferred, UTMFieldValues,
+  UTMTemplate, UnlockSharedReportRequest, UpdateAlertChannelRequest, UpdateAlertRuleRequest, UpdateAnnotation, UpdateBundle,
+  UpdateMailReport, UpdateMeInBody, UpdateOIDCProviderRequest, UpdateRoutingSettingsRequest, UpdateRule, UpdateSegment, UpdateShared,
+  UpdateTag, UpdateTemplate, UpdateURL, UpdateVariant, UpdateView, UpdateWebhookRequest, UpdateWorkspaceInBody, UploadCertificate,
+  UpsertURLsRequest, UpsertedURLs, User, Variant, Variants, View, WaitingProgram, Webhook, WebhookLog, WebhookLogList, WebhookRepeat,
+  WebhookTest, Workspace, Yields, WebhookEventName,
 } from './schemas.js';
 import type {
   Call, Fields, FileBody, Idempotent, IfMatch, IfNoneMatch, List, LiveOptions, LiveStream, NotModified, Only, Redirect, RequestOptions, Time,
@@ -751,6 +751,10 @@ export interface ListWebhookLogsQuery extends Paging {
   status?: 'success' | 'failed' | undefined;
   /** Only deliveries of this event. */
   event?: WebhookEventName | undefined;
+  /** Only attempts of this delivery. */
+  deliveryId?: string | undefined;
+  /** Whether to count the attempts of each of the last 14 days, too. */
+  daily?: boolean | undefined;
 }
 
 export interface ListWorkspacesQuery extends Paging {
@@ -763,6 +767,11 @@ export interface DeleteWorkspaceQuery {
   transferTo?: string | undefined;
   /** Delete the links and bundles. */
   deleteLinks?: boolean | undefined;
+}
+
+export interface GetWorkspaceQuery {
+  /** Also count what needs a person. The counts may be five seconds old. */
+  attention?: boolean | undefined;
 }
 
 export interface ListMembersQuery extends Paging {
@@ -1505,7 +1514,7 @@ export interface SsoResource {
   begin(slug: string, options?: BeginSSOQuery & RequestOptions): Call<Redirect>;
 }
 
-/** Settings of the installation. Administrators only. */
+/** Settings of the installation, which only administrators reach, and its version. */
 export interface SystemSettingsResource {
   /** List system settings. All settings, sorted by key. */
   list<F extends keyof Setting = keyof Setting>(options?: Fields<F> & RequestOptions): Call<Only<Setting, F>[]>;
@@ -1522,6 +1531,11 @@ export interface SystemSettingsResource {
    * would meet.
    */
   put(key: string, body: PutSettingInBody, options?: RequestOptions): Call<Setting>;
+  /**
+   * Tell which release answers. Version, commit and date of the control plane that answers. During an upgrade, others can answer
+   * with another version; GET /api/edges has the versions of edges.
+   */
+  getVersion<F extends keyof Release = keyof Release>(options?: Fields<F> & RequestOptions): Call<Only<Release, F>>;
 }
 
 /** Coloured labels of links. */
@@ -1951,7 +1965,7 @@ export interface WorkspacesResource {
    * Get a workspace. Returns a workspace. This and the following endpoints work in the workspace of the path and ignore
    * X-Workspace.
    */
-  get<F extends keyof Workspace = keyof Workspace>(id: string, options?: Fields<F> & RequestOptions): Call<Only<Workspace, F>>;
+  get<F extends keyof Workspace = keyof Workspace>(id: string, options?: GetWorkspaceQuery & Fields<F> & RequestOptions): Call<Only<Workspace, F>>;
   /**
    * Change a workspace. Changes the given fields. Requires the role ADMIN in the workspace. A new slug replaces the old one at
    * once, also in X-Workspace.
@@ -2028,7 +2042,7 @@ export interface Resources {
   readonly sharedReports: SharedReportsResource;
   /** Sign-in through an identity provider (OpenID Connect). */
   readonly sso: SsoResource;
-  /** Settings of the installation. Administrators only. */
+  /** Settings of the installation, which only administrators reach, and its version. */
   readonly systemSettings: SystemSettingsResource;
   /** Coloured labels of links. */
   readonly tags: TagsResource;

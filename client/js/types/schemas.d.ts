@@ -14,7 +14,9 @@ export type ProblemCode =
   | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL' | 'WEBHOOK_OFF' | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY'
   | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE' | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE'
   | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED' | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT'
-  | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'NO_DNS';
+  | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'ALERT_BROKEN' | 'ALERT_MORE'
+  | 'ALERT_FEWER' | 'ALERT_END' | 'ALERT_ENDS' | 'ALERT_EXHAUSTED' | 'ALERT_DOMAIN' | 'ALERT_CERTIFICATE' | 'ALERT_WEBHOOK'
+  | 'ALERT_PAUSED' | 'CHAT_ANSWERED' | 'CHAT_SILENT' | 'CHAT_PRIVATE' | 'NO_MAILS' | 'NO_MEMBER' | 'NO_DNS';
 
 export type WebhookEventName =
   | 'alert.fired' | 'alert.resolved' | 'conversion.created' | 'domain.certificate.expiring' | 'domain.certificate.failed'
@@ -148,6 +150,8 @@ export interface AddToBundleRequest {
 }
 
 export interface Alert {
+  /** The code of the message. Messages without one are in English only. */
+  code?: ProblemCode;
   /** A time in RFC 3339. */
   firedAt: string;
   id: string;
@@ -163,6 +167,8 @@ export interface Alert {
   urlCount: number;
   /** Ids of the links that are concerned, at most ten. */
   urlIds: string[];
+  /** What belongs in the sentence of the code, in the order of the English message. */
+  values?: string[];
 }
 
 export interface AlertChanged {
@@ -187,6 +193,8 @@ export interface AlertChanged {
 }
 
 export interface AlertChannel {
+  /** The code of the message. Messages without one are in English only. */
+  code?: ProblemCode;
   /** A time in RFC 3339. */
   createdAt: string;
   /** Address of a channel of the kind mail. */
@@ -208,6 +216,8 @@ export interface AlertChannel {
   timeZone: string;
   /** A time in RFC 3339. */
   updatedAt: string;
+  /** What belongs in the sentence of the code, in the order of the English message. */
+  values?: string[];
 }
 
 export interface AlertFiredEvent {
@@ -373,6 +383,17 @@ export interface Aside {
   slug: string;
   /** What belongs in the sentence of the code, in the order of the English message. */
   values?: string[];
+}
+
+export interface Attention {
+  /** 1 or more; destinations are counted up to 1,000. */
+  count: number;
+  /**
+   * webhook: fails or was paused by the service; domain: its records are missing; certificate: cannot be renewed or ends within
+   * three days; destination: links whose destination is broken; alert: is open; abuse: reports of the installation, for its
+   * administrators.
+   */
+  kind: 'webhook' | 'domain' | 'certificate' | 'destination' | 'alert' | 'abuse';
 }
 
 export interface AuditLog {
@@ -3612,6 +3633,17 @@ export interface RegionReach {
   waitsAt: 'edge' | 'kafka' | null;
 }
 
+export interface Release {
+  /** Complete hash; null if the build was not told. */
+  commit: string | null;
+  /** Of the commit; null if the build was not told. */
+  date: string | null;
+  /** Version of Go that built the program. */
+  go: string;
+  /** The release, such as v1.2.3; dev if the build was not told. */
+  version: string;
+}
+
 export interface RenamePasskeyRequest {
   /** At most 100 characters. Null or empty means Passkey. */
   name: string | null;
@@ -5176,6 +5208,13 @@ export interface Webhook {
   waiting: number;
 }
 
+export interface WebhookDay {
+  /** The beginning of the day in UTC. */
+  at: string;
+  failed: number;
+  succeeded: number;
+}
+
 /** The body of a delivery. */
 export type WebhookEvent = AlertFiredEvent | AlertResolvedEvent | ConversionCreatedEvent | DomainCertificateExpiringEvent | DomainCertificateFailedEvent | DomainCertificateIssuedEvent | DomainFailedEvent | DomainVerifiedEvent | ExperimentDecidedEvent | LinkDestinationBrokenEvent | LinkDestinationRecoveredEvent | LinkExhaustedEvent | LinkExpiredEvent | LinkStartedEvent | RoutingRuleCreatedEvent | RoutingRuleDeletedEvent | RoutingRuleMatchedEvent | RoutingRuleUpdatedEvent | UrlClickedEvent | UrlCreatedEvent | UrlDeletedEvent | UrlRestoredEvent | UrlUpdatedEvent | WebhookTestEvent;
 
@@ -5207,6 +5246,8 @@ export interface WebhookLog {
 }
 
 export interface WebhookLogList {
+  /** The last 14 days, oldest first, if the query has daily. Filters do not change it. */
+  daily?: WebhookDay[];
   data: WebhookLog[];
   logs: WebhookLog[];
   page: number;
@@ -5253,6 +5294,8 @@ export interface Wording {
 }
 
 export interface Workspace {
+  /** What needs a person and the caller can mend. Only in the answer to a request with attention=true. */
+  attention?: Attention[];
   /** A time in RFC 3339. */
   createdAt: string;
   id: string;

@@ -46,7 +46,7 @@ func TestEdits(t *testing.T) {
 			ids = append(ids, w.do("POST", "/api/urls", body, as(w.ann)).want(201).str("id"))
 		}
 		other := w.create("other")
-		const change = `{"utm":{"utmCampaign":"summer","utmSource":null},"expiresAt":"2099-01-01T00:00:00Z","tags":["summer"],` +
+		const change = `{"status":"INACTIVE","redirectCode":301,"utm":{"utmCampaign":"summer","utmSource":null},"expiresAt":"2099-01-01T00:00:00Z","tags":["summer"],` +
 			`"removeTags":["SPRING"],"replace":{"find":"https://old.example.com/","with":"https://new.example.com/x/"}}`
 		const request = `{"filter":{"tags":["spring"]},"change":` + change + `}`
 
@@ -64,6 +64,7 @@ func TestEdits(t *testing.T) {
 		for _, id := range []string{ids[0], ids[249]} {
 			r := w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200).
 				shows("utmCampaign", "summer", "utmSource", nil, "expiresAt", "2099-01-01T00:00:00.000Z", "tags.0", "summer")
+			r.shows("status", "INACTIVE", "redirectCode", 301)
 			if !strings.HasPrefix(r.str("originalUrl"), "https://new.example.com/x/") || len(r.at("tags").([]any)) != 1 {
 				t.Errorf("%s", r.text)
 			}
@@ -83,7 +84,7 @@ func TestEdits(t *testing.T) {
 		w.do("GET", path+"/problems", "", as(w.ann)).want(200).shows("total", 2)
 		w.do("POST", path+"/undo", "", as(w.ann)).want(409)
 		w.do("GET", "/api/urls/"+ids[2], "", as(w.ann)).want(200).shows("originalUrl", "https://old.example.com/2", "utmSource", "a",
-			"utmCampaign", nil, "expiresAt", nil, "tags.0", "spring")
+			"utmCampaign", nil, "expiresAt", nil, "tags.0", "spring", "status", "ACTIVE", "redirectCode", 302)
 		w.do("GET", "/api/urls/"+ids[0], "", as(w.ann)).want(200).shows("originalUrl", "https://own.example.com/", "utmSource", "a")
 		w.do("GET", "/api/url-edits", "", as(w.ann)).want(200).shows("total", 1)
 		w.do("GET", "/api/url-edits", "", as(w.bob)).want(200).shows("total", 0)
@@ -121,6 +122,9 @@ func TestEdits_problems(t *testing.T) {
 			`{"urlIds":[],"change":{"tags":["a"]}}`:                                             "urlIds",
 			`{"urlIds":["` + good + `"],"change":{}}`:                                           "change",
 			`{"urlIds":["` + good + `"],"change":{"expiresAt":"2001-01-01"}}`:                   "change.expiresAt",
+			`{"urlIds":["` + good + `"],"change":{"status":"DELETED"}}`:                         "change.status",
+			`{"urlIds":["` + good + `"],"change":{"redirectCode":200}}`:                         "change.redirectCode",
+			`{"filter":{"health":"ill"},"change":{"tags":["a"]}}`:                               "health",
 			`{"urlIds":["` + good + `"],"change":{"replace":{"find":"","with":"x"}}}`:           "change.replace.find",
 			`{"urlIds":["` + good + `"],"change":{"utm":{"utmSource":"` + long(300) + `"}}}`:    "change.utm.utmSource",
 			`{"filter":{"status":"SOME"},"change":{"tags":["a"]}}`:                              "status",

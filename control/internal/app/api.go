@@ -34,7 +34,6 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/sharedreports"
 	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/seal"
 )
 
@@ -183,7 +182,7 @@ func (p *parts) sharedReports(use *api.Deps) error {
 // configure sets what the settings of the process say about the API.
 func (p *parts) configure(c *api.Config) (err error) {
 	c.BaseURL, c.ConsoleURL, c.CORSOrigins, c.TrustedProxies = p.cfg.BaseURL, p.cfg.ConsoleURL, p.cfg.CORSOrigin, p.cfg.trusted()
-	c.Limits, c.KeysAdminister, c.WithoutMCP, c.Version = p.cfg.Limits, p.cfg.KeysAdminister, !p.cfg.MCP, ops.Version
+	c.Limits, c.KeysAdminister, c.WithoutMCP = p.cfg.Limits, p.cfg.KeysAdminister, !p.cfg.MCP
 	c.LookUpTimeout = p.cfg.LookUpTimeout
 	c.ClientIPHeader = p.cfg.clientIPHeader()
 	c.Logger, c.Registry, c.Traces, c.Computing = p.deps.Logger, p.deps.Registry, p.traces, p.compute

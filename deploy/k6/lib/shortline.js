@@ -4,10 +4,10 @@ import { check, fail, sleep } from 'k6';
 
 export const base = (__ENV.BASE_URL || 'http://127.0.0.1:8080').replace(/\/+$/, '');
 // Base URLs for redirects, a comma-separated list. They differ from the API's where edges have their own addresses.
-const edges = (__ENV.EDGE_URL || base).split(',').map((e) => e.trim().replace(/\/+$/, ''));
+export const edges = (__ENV.EDGE_URL || base).split(',').map((e) => e.trim().replace(/\/+$/, ''));
 
 // The Host field of requests, for edges that are reached under other names than that of the service: STRICT_HOSTS refuses those.
-const host = __ENV.PUBLIC_URL ? { Host: __ENV.PUBLIC_URL.replace(/^https?:\/\//, '').replace(/\/.*/, '') } : {};
+export const host = __ENV.PUBLIC_URL ? { Host: __ENV.PUBLIC_URL.replace(/^https?:\/\//, '').replace(/\/.*/, '') } : {};
 
 const json = { 'Content-Type': 'application/json' };
 
@@ -20,7 +20,7 @@ export const common = {
 };
 
 // sign returns the authentication header: the API key, or a new session for email and password.
-function sign() {
+export function sign() {
   if (__ENV.API_KEY) return { 'X-API-Key': __ENV.API_KEY };
   const body = JSON.stringify({ email: __ENV.ADMIN_EMAIL || 'admin@example.com', password: __ENV.ADMIN_PASSWORD || '' });
   const res = http.post(`${base}/api/auth/login`, body, { headers: Object.assign({}, json, host), responseType: 'text', tags: { name: 'POST /api/auth/login', kind: 'api' } });
@@ -29,7 +29,7 @@ function sign() {
 }
 
 // call calls the API. After a 429 answer it waits as long as Retry-After says and tries again.
-function call(method, path, body, headers) {
+export function call(method, path, body, headers) {
   for (let attempt = 0; ; attempt++) {
     const res = http.request(method, base + path, body ? JSON.stringify(body) : null, {
       headers: Object.assign({}, body ? json : {}, headers, host),
@@ -65,18 +65,23 @@ export function make(n) {
       call('POST', `/api/urls/${link.id}/variants`, { name: 'B', weight: 50, targetUrl: 'https://example.com/b' }, headers);
     }
   }
+  return served({ headers, links });
+}
+
+// served waits until every edge serves the last link, and returns what it was given.
+export function served(made) {
   for (const edge of edges) {
-    const last = links[links.length - 1].slug;
+    const last = made.links[made.links.length - 1].slug;
     const until = Date.now() + 10000;
     while (http.head(`${edge}/${last}`, { headers: host, redirects: 0, responseCallback: null, tags: { name: 'wait', kind: 'setup' } }).status !== 302) {
       if (Date.now() > until) {
-        remove({ headers, links });
+        remove(made);
         fail(`${edge} does not serve a link ten seconds after its creation`);
       }
       sleep(0.1);
     }
   }
-  return { headers, links };
+  return made;
 }
 
 // remove deletes the links that make created.
@@ -84,14 +89,14 @@ export function remove(made) {
   for (const link of made.links) call('DELETE', `/api/urls/${link.id}`, null, made.headers);
 }
 
-const agents = [
+export const agents = [
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1',
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
   'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36',
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15',
 ];
 
-const any = (list) => list[Math.floor(Math.random() * list.length)];
+export const any = (list) => list[Math.floor(Math.random() * list.length)];
 const found = http.expectedStatuses(302);
 const missing = http.expectedStatuses(404);
 
@@ -116,7 +121,11 @@ export function summary(name) {
   return (data) => {
     const m = data.metrics;
     const value = (metric, key) => (m[metric] && m[metric].values ? m[metric].values[key] : undefined);
-    const d = m['http_req_duration{kind:redirect}'] ? m['http_req_duration{kind:redirect}'].values : {};
+    const kinds = Object.keys(m).map((metric) => /^http_req_duration\{kind:(\w+)\}$/.exec(metric)).filter((found) => found);
+    const times = kinds.map(([metric, kind]) => {
+      const d = m[metric].values;
+      return `  ${kind.padEnd(13)} median ${ms(d.med)}, 95 % ${ms(d['p(95)'])}, 99 % ${ms(d['p(99)'])}, longest ${ms(d.max)}`;
+    });
     const broken = [];
     for (const [metric, one] of Object.entries(m)) {
       for (const [rule, result] of Object.entries(one.thresholds || {})) if (!result.ok) broken.push(`${metric}: ${rule}`);
@@ -125,7 +134,7 @@ export function summary(name) {
     const lines = [
       '', `  ${name} against ${base}`,
       `  requests      ${value('http_reqs', 'count')} (${(value('http_reqs', 'rate') || 0).toFixed(0)}/s), failed ${((value('http_req_failed', 'rate') || 0) * 100).toFixed(3)} %`,
-      `  redirects     median ${ms(d.med)}, 95 % ${ms(d['p(95)'])}, 99 % ${ms(d['p(99)'])}, longest ${ms(d.max)}`,
+      ...times,
       `  checks        ${checks - (value('checks', 'fails') || 0)} of ${checks}`,
       `  not started   ${value('dropped_iterations', 'count') || 0}`,
       broken.length ? `  MISSED        ${broken.join('\n                ')}` : '  every threshold was met', '', '',

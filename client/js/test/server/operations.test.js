@@ -366,6 +366,7 @@ test('abuse, privacy, audit, edges, settings', async () => {
   assert.ok(await admin.privacy.eraseVisitor({ ip: '203.0.113.77' }));
   assert.ok((await admin.audit.list({ action: 'URL_CREATED' })).data.length);
   assert.ok((await admin.edges.list()).edges);
+  assert.ok((await admin.systemSettings.getVersion()).go);
   const [setting] = await admin.systemSettings.list();
   await admin.systemSettings.put('sso_only', { value: { enabled: false } });
   await admin.systemSettings.get(setting?.key ?? 'sso_only');

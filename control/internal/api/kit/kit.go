@@ -29,6 +29,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/work"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/seal"
 	"github.com/shortline/shortline/shared/visitor"
 )
@@ -57,8 +58,6 @@ type Config struct {
 	ClientIPHeader visitor.Source
 	// Limits are the rate limits; the zero value means no limits.
 	Limits Limits
-	// Version of the program is shown in the OpenAPI document as x-build; "" means "dev".
-	Version string
 	// Timeout is the timeout of requests whose endpoint has none; 0 means 10 s.
 	Timeout time.Duration
 	// LookUpTimeout is the timeout of the database queries before the endpoint's own, such as authentication; 0 means 1.5 s.
@@ -149,7 +148,6 @@ func New(cfg Config, st *store.Store, authenticator *auth.Authenticator, edges *
 	if st == nil || authenticator == nil {
 		return nil, errors.New("api: Store and Auth are required")
 	}
-	cfg.Version = cmp.Or(cfg.Version, "dev")
 	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
 	cfg.LookUpTimeout = cmp.Or(cfg.LookUpTimeout, 1500*time.Millisecond)
 	cfg.CountTimeout = cmp.Or(cfg.CountTimeout, 250*time.Millisecond)
@@ -222,7 +220,7 @@ func (k *Kit) openAPI() huma.Config {
 				Title: "Shortline", Version: documentVersion,
 				License:    &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
 				Contact:    &huma.Contact{Name: "Shortline", URL: "https://github.com/shortline/shortline"},
-				Extensions: map[string]any{"x-build": k.cfg.Version},
+				Extensions: map[string]any{"x-build": ops.Version},
 				Description: "Short links, routing rules, A/B tests and click analytics. Times are RFC 3339 in UTC with milliseconds. Unset " +
 					"optional fields are null. " +
 					"In a standalone, visitors see a change as soon as its response arrives. In a fleet, every connected edge has it within a second. " +

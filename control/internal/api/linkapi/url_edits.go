@@ -39,6 +39,7 @@ type editReplace struct {
 type editFilter struct {
 	Search      string   `json:"search,omitempty"`
 	Status      string   `json:"status,omitempty" doc:"As in the list of links, without DELETED."`
+	Health      string   `json:"health,omitempty" doc:"As in the list of links."`
 	Tags        []string `json:"tags,omitempty" doc:"Names of tags, all of which a link has."`
 	Domain      string   `json:"domain,omitempty"`
 	BundleID    string   `json:"bundleId,omitempty"`
@@ -47,6 +48,8 @@ type editFilter struct {
 }
 
 type editChange struct {
+	Status     string            `json:"status,omitempty" values:"linkSwitch" doc:"Turns the links on or off."`
+	Redirect   int64             `json:"redirectCode,omitempty" values:"redirectCode"`
 	UTM        *editUTM          `json:"utm,omitempty" doc:"Campaign fields to set; null clears one."`
 	ExpiresAt  kit.Opt[kit.Time] `json:"expiresAt,omitempty" doc:"When the links stop working; null removes the expiry."`
 	AddTags    []string          `json:"tags,omitempty" doc:"Names of tags to add."`
@@ -67,10 +70,10 @@ func (in *urlEditIn) choice() (links.Choice, links.Change) {
 	b := &in.Body
 	which := links.Choice{IDs: b.URLIDs}
 	if f := b.Filter; f != nil {
-		which.Query = &links.Query{Search: f.Search, Status: f.Status, Tags: f.Tags, Domain: f.Domain, BundleID: f.BundleID,
+		which.Query = &links.Query{Search: f.Search, Status: f.Status, Health: f.Health, Tags: f.Tags, Domain: f.Domain, BundleID: f.BundleID,
 			CreatedBy: f.CreatedBy, UTMCampaign: f.UTMCampaign}
 	}
-	c := links.Change{Tags: b.Change.AddTags, NoTags: b.Change.RemoveTags}
+	c := links.Change{Status: b.Change.Status, RedirectCode: b.Change.Redirect, Tags: b.Change.AddTags, NoTags: b.Change.RemoveTags}
 	if r := b.Change.Replace; r != nil {
 		c.Find, c.With = r.Find, r.With
 	}

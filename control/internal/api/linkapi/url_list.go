@@ -7,13 +7,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 const urlPage = 10
@@ -42,6 +46,7 @@ type listURLsIn struct {
 	SortBy string `query:"sortBy" values:"linkSort" doc:"The field to sort by: createdAt by default. Only the trash has deletedAt, by which it is sorted by default."`
 	kit.Sorting
 	URLFilter
+	Include []string `query:"include,explode" enum:"bundles" doc:"What the answer has besides: bundles, those that contain the URLs of the page."`
 }
 
 // order names the order of the list. The cursors of one order mean nothing in another one.
@@ -58,6 +63,16 @@ type URLList struct {
 	kit.List[URL]
 	TotalIsExact bool    `json:"totalIsExact" doc:"False if there are more than 10,000 URLs; total is 10000 then."`
 	NextCursor   *string `json:"nextCursor" doc:"Send it as after to get the next page. Null on the last page, and in the trash."`
+
+	Bundles []ListedBundle `json:"bundles,omitempty" doc:"The bundles that contain URLs of the page, by name. Only with include=bundles."`
+}
+
+// ListedBundle is a bundle that contains URLs of a page.
+type ListedBundle struct {
+	ID     string   `json:"id"`
+	Name   string   `json:"name"`
+	Color  string   `json:"color"`
+	URLIDs []string `json:"urlIds" doc:"Those of the page that are in the bundle."`
 }
 
 type urlListOut struct {
@@ -87,10 +102,42 @@ func (s *server) listURLs(ctx context.Context, in *listURLsIn) (*urlListOut, err
 		return nil, err
 	}
 	out := &urlListOut{Body: URLList{List: kit.ListOf(rows, page.Total, in.Paging, urlPage), TotalIsExact: page.Exact}}
+	if slices.Contains(in.Include, "bundles") {
+		if out.Body.Bundles, err = s.bundlesOf(ctx, page.Links); err != nil {
+			return nil, err
+		}
+	}
 	if page.Next != nil {
 		next := kit.Cursor(in.order(), *page.Next)
 		out.Body.NextCursor, out.Link = &next, kit.NextLink(ctx, next)
 	}
+	return out, nil
+}
+
+// bundlesOf returns the bundles of links that the caller may see. A bundle of an administrator may contain links of other workspaces.
+func (s *server) bundlesOf(ctx context.Context, list []store.Link) ([]ListedBundle, error) {
+	of, err := s.Store.BundlesOfLinks(ctx, each.At(list, func(l *store.Link) string { return l.ID }))
+	if err != nil {
+		return nil, problem.Doing("read bundles", err)
+	}
+	links := map[string][]string{}
+	for i := range list {
+		for _, id := range of[list[i].ID] {
+			links[id] = append(links[id], list[i].ID)
+		}
+	}
+	bundles, err := s.Store.BundlesByID(ctx, slices.Collect(maps.Keys(links)))
+	if err != nil {
+		return nil, problem.Doing("read bundles", err)
+	}
+	p := kit.Principal(ctx)
+	var out []ListedBundle
+	for i := range bundles {
+		if b := &bundles[i]; p.Sees(b.Workspace) {
+			out = append(out, ListedBundle{b.ID, b.Name, b.Color, links[b.ID]})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b ListedBundle) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/seal"
 )
 
@@ -161,7 +162,7 @@ func (s *server) readMessage(c echo.Context) (leave func(), err error) {
 
 // serverFor makes the server that a caller sees. It lives as long as the request.
 func (s *server) serverFor(who *caller) *mcp.Server {
-	out := mcp.NewServer(&mcp.Implementation{Name: "shortline", Title: "Shortline", Version: s.kit.Config().Version}, &mcp.ServerOptions{
+	out := mcp.NewServer(&mcp.Implementation{Name: "shortline", Title: "Shortline", Version: ops.Version}, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, PageSize: len(s.tools),
 	})
 	for _, t := range s.tools {

@@ -9,6 +9,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Workspace describes a workspace as its caller sees it.
@@ -25,7 +26,17 @@ type Workspace struct {
 	TrashDays   int      `json:"trashDays" doc:"Days for which deleted links can be restored, the setting TRASH_DAYS. 0: every deletion is for good."`
 	CreatedAt   kit.Time `json:"createdAt"`
 	UpdatedAt   kit.Time `json:"updatedAt"`
+
+	Attention []Attention `json:"attention,omitempty" doc:"What needs a person and the caller can mend. Only in the answer to a request with attention=true."`
 }
+
+// Attention is how many things of a kind need a person.
+type Attention struct {
+	Kind  string `json:"kind" values:"attentionKind" doc:"webhook: fails or was paused by the service; domain: its records are missing; certificate: cannot be renewed or ends within three days; destination: links whose destination is broken; alert: is open; abuse: reports of the installation, for its administrators."`
+	Count int    `json:"count" doc:"1 or more; destinations are counted up to 1,000."`
+}
+
+func attentionOf(a store.Attention) Attention { return Attention{a.Kind, a.Count} }
 
 func (s *server) workspaceOf(w workspaces.Row) Workspace {
 	out := Workspace{
@@ -55,6 +66,7 @@ func memberOf(m store.Member) Member {
 var workspaceResource = kit.Resource{
 	Tag: "Workspaces", About: "Teams that own links together, and their members.",
 	Read: kit.Needs(auth.Viewer, kit.AnyScope), Change: kit.Needs(auth.WorkspaceAdmin, 0),
+	Values: map[string][]any{"attentionKind": kit.Enum(workspaces.AttentionKinds...)},
 }
 
 func (s *server) registerWorkspaces() {
@@ -131,8 +143,22 @@ func (s *server) createWorkspace(ctx context.Context, in *createWorkspaceIn) (*k
 		workspaces.Input{Name: &in.Body.Name, Slug: in.Body.Slug.Pointer()}))
 }
 
-func (s *server) getWorkspace(ctx context.Context, _ *ByWorkspace) (*kit.Body[Workspace], error) {
-	return kit.Respond(s.workspaceOf)(s.Workspaces.Get(ctx, kit.Principal(ctx)))
+type getWorkspaceIn struct {
+	ByWorkspace
+	Attention bool `query:"attention" doc:"Also count what needs a person. The counts may be five seconds old."`
+}
+
+func (s *server) getWorkspace(ctx context.Context, in *getWorkspaceIn) (*kit.Body[Workspace], error) {
+	row, err := s.Workspaces.Get(ctx, kit.Principal(ctx))
+	if err != nil || !in.Attention {
+		return kit.Respond(s.workspaceOf)(row, err)
+	}
+	list, err := s.Workspaces.Attention(ctx, kit.Principal(ctx))
+	return kit.Respond(func(w workspaces.Row) Workspace {
+		out := s.workspaceOf(w)
+		out.Attention = each.Of(list, attentionOf)
+		return out
+	})(row, err)
 }
 
 type updateWorkspaceIn struct {

@@ -49,7 +49,7 @@ func settingOf(v store.Setting) Setting {
 }
 
 var settingsResource = kit.Resource{
-	Tag: "System settings", About: "Settings of the installation. Administrators only.",
+	Tag: "System settings", About: "Settings of the installation, which only administrators reach, and its version.",
 	Read: kit.Needs(kit.AnyRole, 0), Change: kit.Needs(kit.AnyRole, 0),
 }
 

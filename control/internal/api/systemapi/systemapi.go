@@ -34,6 +34,7 @@ func Register(k *kit.Kit, d Deps) {
 	if s.Settings != nil {
 		s.registerSettings()
 	}
+	s.registerVersion()
 	s.registerAudit()
 	s.registerEdges()
 	if s.Reports != nil {

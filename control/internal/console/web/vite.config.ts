@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { common, jsx, oxc } from './build/jsx.ts';
 import { numberedKeys } from './build/keys.ts';
+import { reachable } from './build/reachable.ts';
 import { screenList } from './build/screens.ts';
 
 // The server to which `npm run dev` forwards the API.
@@ -11,7 +12,7 @@ const first =
   /node_modules|vite\/|src\/(ui\/(?!(calendar|card|dateline|dates|filepicker|float|menulist|sheet|stat)\.)|api\/|screens\/links\/)|src\/([^/]+|palette\/match|screens\/(index|notfound|signin)|screens\/link\/fields)\.tsx?$/;
 
 export default defineConfig(({ command }) => ({
-  plugins: [numberedKeys(), screenList(), jsx],
+  plugins: [numberedKeys({ first: () => reachable('src/main.tsx') }), screenList(), jsx],
   // The program serves the built files below this path and the page for every path of the console.
   base: command === 'build' ? '/static/app/' : '/',
   oxc,

@@ -6,7 +6,7 @@ import { numberedKeys } from './build/keys.ts';
 import { reachable } from './build/reachable.ts';
 
 export default defineConfig({
-  plugins: [numberedKeys(() => reachable('src/share/main.tsx')), jsx],
+  plugins: [numberedKeys({ only: () => reachable('src/share/main.tsx') }), jsx],
   base: '/static/share/',
   oxc,
   publicDir: false,

@@ -28,6 +28,9 @@ const (
 
 // Change is what an edit changes about each of its links. What is nil or empty stays.
 type Change struct {
+	Status       string `json:"status,omitempty"`       // ACTIVE or INACTIVE
+	RedirectCode int64  `json:"redirectCode,omitempty"` // one of RedirectCodes
+
 	UTM       map[string]string `json:"utm,omitempty"`       // by name of the field; "" clears
 	ExpiresAt *int64            `json:"expiresAt,omitempty"` // Unix milliseconds; 0 clears
 	Tags      []string          `json:"tags,omitempty"`      // added
@@ -38,12 +41,18 @@ type Change struct {
 
 // checkChange adds the problems that do not depend on a link to v.
 func (c *Change) checkChange(v *problem.Fields) {
-	if len(c.UTM)+len(c.Tags)+len(c.NoTags) == 0 && c.ExpiresAt == nil && c.Find == "" {
+	if len(c.UTM)+len(c.Tags)+len(c.NoTags) == 0 && c.ExpiresAt == nil && c.Find == "" && c.Status == "" && c.RedirectCode == 0 {
 		if c.With != "" {
 			v.Add("change.replace.find", "is required")
 		} else {
 			v.Add("change", "must change something")
 		}
+	}
+	if c.Status != "" && c.Status != store.StatusActive && c.Status != store.StatusInactive {
+		v.Add("change.status", "must be ACTIVE or INACTIVE")
+	}
+	if c.RedirectCode != 0 && !slices.Contains(RedirectCodes, c.RedirectCode) {
+		v.Add("change.redirectCode", "must be 301, 302, 307 or 308")
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.UTM)) {
 		f := store.LinkText(name)
@@ -67,6 +76,9 @@ func (c *Change) checkChange(v *problem.Fields) {
 
 // editSides are the values that it has changed about a link, before or after.
 type editSides struct {
+	Active       *bool  `json:"active,omitempty"`
+	RedirectCode *int64 `json:"redirectCode,omitempty"`
+
 	OriginalURL *string           `json:"originalUrl,omitempty"`
 	Texts       map[string]string `json:"texts,omitempty"`
 	ExpiresAt   *int64            `json:"expiresAt,omitempty"`
@@ -75,6 +87,12 @@ type editSides struct {
 
 // sidesOf returns what differs between two states of a link.
 func sidesOf(before, after *store.Link) (was, is editSides) {
+	if before.Active != after.Active {
+		was.Active, is.Active = &before.Active, &after.Active
+	}
+	if before.RedirectCode != after.RedirectCode {
+		was.RedirectCode, is.RedirectCode = &before.RedirectCode, &after.RedirectCode
+	}
 	if before.OriginalURL != after.OriginalURL {
 		was.OriginalURL, is.OriginalURL = &before.OriginalURL, &after.OriginalURL
 	}
@@ -101,6 +119,12 @@ func sidesOf(before, after *store.Link) (was, is editSides) {
 func (s *Service) applyChange(c *Change, before *store.Link) (after store.Link, err error) {
 	after = *before
 	in := Input{ExpiresAt: c.ExpiresAt, Texts: maps.Clone(c.UTM)}
+	if c.Status != "" {
+		in.Status = &c.Status
+	}
+	if c.RedirectCode != 0 {
+		in.RedirectCode = &c.RedirectCode
+	}
 	if c.Find != "" {
 		in.replace(before, c.Find, c.With)
 	}
@@ -348,6 +372,16 @@ func (s *Service) undoing(was, is *editSides, present *store.Link) (after store.
 	keep := func(same bool) bool { whole = whole && same; return same }
 	if is.OriginalURL != nil && keep(present.OriginalURL == *is.OriginalURL) {
 		in.OriginalURL = was.OriginalURL
+	}
+	if is.RedirectCode != nil && keep(present.RedirectCode == *is.RedirectCode) {
+		in.RedirectCode = was.RedirectCode
+	}
+	if is.Active != nil && keep(present.Active == *is.Active) {
+		status := store.StatusInactive
+		if *was.Active {
+			status = store.StatusActive
+		}
+		in.Status = &status
 	}
 	for name, text := range is.Texts {
 		if f := store.LinkText(name); f != nil && keep(*f.Text(present) == text) {

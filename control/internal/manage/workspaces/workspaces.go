@@ -25,6 +25,7 @@ type Service struct {
 	store   *store.Store
 	perUser int
 	notices Notices
+	counts  counts
 }
 
 // New returns a Service. perUser limits the workspaces that one user owns; 0 means DefaultPerUser.

@@ -69,12 +69,12 @@ readinessProbe:
 topologySpreadConstraints:
   - maxSkew: 1
     topologyKey: topology.kubernetes.io/zone
-    whenUnsatisfiable: ScheduleAnyway
+    whenUnsatisfiable: {{ .root.Values.spread.zones }}
     labelSelector:
       matchLabels: {{- include "shortline.selector" . | nindent 8 }}
   - maxSkew: 1
     topologyKey: kubernetes.io/hostname
-    whenUnsatisfiable: ScheduleAnyway
+    whenUnsatisfiable: {{ .root.Values.spread.nodes }}
     labelSelector:
       matchLabels: {{- include "shortline.selector" . | nindent 8 }}
 {{- end -}}
@@ -194,4 +194,45 @@ topologySpreadConstraints:
 {{- if .Values.edge.controlUrl -}}{{ .Values.edge.controlUrl }}
 {{- else if include "shortline.controlTrust" . -}}{{ printf "https://%s-control:%d" (include "shortline.name" .) (int $service.edgePort) }}
 {{- else -}}{{ printf "http://%s-control:%d" (include "shortline.name" .) (int $service.port) }}{{- end -}}
+{{- end -}}
+
+{{/* The service account of pods: (dict "root" $ "name" "edge" "of" .Values.edge). Pods get no token of it. */}}
+{{- define "shortline.account" -}}
+{{- if .of.serviceAccount.name -}}{{ .of.serviceAccount.name }}
+{{- else -}}{{ include "shortline.name" .root }}-{{ .name }}{{- end -}}
+{{- end -}}
+
+{{/* What edges and control planes have in common in the specification of their pods: (dict "root" $ "name" "edge" "of" .Values.edge) */}}
+{{- define "shortline.podCommon" -}}
+serviceAccountName: {{ include "shortline.account" . }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .of.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{/* (dict "name" … "labels" … "kind" "Deployment" "of" {minReplicas, maxReplicas, cpuPercent}) */}}
+{{- define "shortline.autoscaler" -}}
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  name: {{ .name }}
+  labels: {{- .labels | nindent 4 }}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: {{ .kind }}, name: {{ .name }}}
+  minReplicas: {{ .of.minReplicas }}
+  maxReplicas: {{ .of.maxReplicas }}
+  metrics:
+    - type: Resource
+      resource:
+        name: cpu
+        target: {type: Utilization, averageUtilization: {{ .of.cpuPercent }}}
+  behavior:
+    # Slowly: a removed edge may leave clicks on its volume until a pod with its number returns, and each ingester that goes makes
+    # the others share its partitions anew.
+    scaleDown:
+      stabilizationWindowSeconds: 600
+      policies:
+        - {type: Pods, value: 1, periodSeconds: 300}
 {{- end -}}

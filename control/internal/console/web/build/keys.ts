@@ -1,5 +1,6 @@
 // Numbers the messages in the build: the catalogue of a language becomes a list, and the sources use the places in it. Messages whose
-// names are put together get short names. The sources keep readable names.
+// names are put together get short names. The sources keep readable names. The messages that the first screen does not show are a file
+// of their own, because the first screen needs one of seven.
 import { readdirSync, readFileSync } from 'node:fs';
 import { runnerImport, type Plugin } from 'vite';
 import { short } from '../src/text/short.ts';
@@ -46,18 +47,39 @@ async function readMessages(): Promise<Messages> {
 }
 
 /** The messages that sources show. */
-function shown(messages: Messages, sources: string): Messages {
+export function shown(messages: Messages, sources: string): Messages {
   const together = patterns(sources);
   const used = ([name]: [string, unknown]) => sources.includes(`'${name}'`) || together.some((one) => one.test(name));
   return Object.fromEntries(Object.entries(messages).filter(used));
 }
 
-/** The plugin. With `only`, it leaves out the messages that these sources do not show. */
-export function numberedKeys(only?: () => string): Plugin {
+interface Which {
+  /** The sources whose messages the build has; all by default. */
+  only?: () => string;
+  /** The sources whose messages the first file of a language has; the same by default. */
+  first?: () => string;
+}
+
+/** The plugin. */
+export function numberedKeys({ only, first }: Which): Plugin {
   let messages: Messages;
+  let early: Messages;
   let names: { numbered: string[]; kept: string[] };
   let places: Map<string, number>;
   let seed: number;
+  /** The code of a catalogue with the messages of a language, of which the list begins at a place. */
+  const catalogue = (language: string, isIn: (name: string) => boolean, from: number, values: object) => {
+    const text = (name: string) => messages[name]?.[language];
+    const list = JSON.stringify(names.numbered.filter(isIn).map(text));
+    const rest = JSON.stringify(
+      Object.fromEntries(names.kept.filter(isIn).map((name) => [short(name, seed), text(name)])),
+    );
+    const start = from > 0 ? `Array(${from}).concat(${list})` : list;
+    return {
+      code: `export const ${language} = Object.assign(${start}, ${rest}, ${JSON.stringify(values)});`,
+      map: null,
+    };
+  };
   return {
     name: 'numbered-keys',
     apply: 'build',
@@ -66,17 +88,18 @@ export function numberedKeys(only?: () => string): Plugin {
       messages = await readMessages();
       const sources = only?.() ?? read('src', 'text');
       if (only) messages = shown(messages, sources);
-      names = sorted(Object.keys(messages), sources);
+      early = first ? shown(messages, first()) : messages;
+      const all = sorted(Object.keys(messages), sources);
+      names = { ...all, numbered: all.numbered.toSorted((a, b) => Number(b in early) - Number(a in early)) };
       seed = seedOf(names.kept);
       places = new Map(names.numbered.map((name, at) => [name, at]));
     },
     load(id) {
-      const language = /\/src\/text\/(\w\w)\.ts$/.exec(id)?.[1];
+      const [, language, more] = /\/src\/text\/(\w\w)(\.more)?\.ts$/.exec(id) ?? [];
       if (language === undefined) return undefined;
-      const text = (name: string) => messages[name]?.[language];
-      const list = JSON.stringify(names.numbered.map(text));
-      const rest = JSON.stringify(Object.fromEntries(names.kept.map((name) => [short(name, seed), text(name)])));
-      return { code: `export const ${language} = Object.assign(${list}, ${rest}, { seed: ${seed} });`, map: null };
+      if (more === undefined) return catalogue(language, (name) => name in early, 0, { seed });
+      const from = names.numbered.filter((name) => name in early).length;
+      return catalogue(language, (name) => !(name in early), from, {});
     },
     transform(code, id) {
       if (!/\/src\/.*\.tsx?$/.test(id) || id.includes('/src/text/')) return undefined;

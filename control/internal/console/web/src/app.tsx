@@ -27,6 +27,8 @@ function screenAt(place: string) {
 const Palette = lazy(async () => (await import('./palette/palette')).Palette, null);
 const CreateWorkspace = lazy(async () => (await import('./screens/manage')).CreateWorkspace, null);
 const Keys = lazy(async () => (await import('./palette/keys')).Keys, null);
+const Notices = lazy(async () => (await import('./notices')).Notices, null);
+const Steps = lazy(async () => (await import('./notices')).Steps, null);
 const Door = lazy(async () => (await import('./screens/manage')).Door, null);
 const Factors = lazy(async () => (await import('./screens/manage')).Factors, null);
 
@@ -117,6 +119,8 @@ export function App() {
       {opened.value === 'palette' && <Palette />}
       {opened.value === 'keys' && <Keys />}
       {opened.value === 'workspace' && <CreateWorkspace />}
+      {opened.value === 'notices' && <Notices />}
+      {opened.value === 'steps' && <Steps />}
       <Toasts />
     </>
   );

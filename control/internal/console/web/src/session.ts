@@ -9,6 +9,9 @@ export type Workspace = Schema<'Workspace'>;
 
 const stored = 'shortline.workspace';
 
+/** Where the palette keeps what was found last. It has names of links, so it goes with the session. */
+export const recents = 'shortline.recent';
+
 /** The user; null: nobody is signed in; undefined: not known yet. */
 export const user = signal<User | null | undefined>(undefined);
 
@@ -136,6 +139,8 @@ export async function load(): Promise<void> {
 export async function signOut(): Promise<void> {
   onSessionEnd(undefined);
   await api.post('/api/auth/logout', { signIn: true });
-  for (const storage of [sessionStorage, localStorage]) storage.removeItem(stored);
+  for (const storage of [sessionStorage, localStorage]) {
+    for (const name of [stored, recents]) storage.removeItem(name);
+  }
   location.reload(); // nothing of this user stays in memory
 }

@@ -1,63 +1,42 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { api } from './api/client';
+import { useEffect, useState } from 'preact/hooks';
+import { needs, state } from './attention';
+import { Places } from './nav';
 import { path, to } from './route';
-import { places, visible } from './screens';
-import { isBad } from './screens/webhooks/health';
-import { may, signOut, user, workspace } from './session';
+import { signOut, user, workspace } from './session';
 import { opened, paletteKeys } from './shortcuts';
+import { wantsSteps } from './steps';
 import { Switcher } from './switcher';
 import { number, t } from './text';
 import { IconButton } from './ui/button';
 import { Icon } from './ui/icon';
-import { useResource } from './ui/resource';
 import { complain } from './ui/toast';
 
-const often = 60_000; // milliseconds between two looks at the webhooks
-
-/** The number of webhooks that fail or were paused by the service. Without an answer there is none: this is no screen that could say why. */
-function useFailing(): number {
-  const sees = may('ADMIN');
-  const near = path.value.startsWith('/webhooks');
-  const { data, reload } = useResource(`${workspace.value?.id ?? ''} ${near}`, async (signal) =>
-    sees ? (await api.get('/api/webhooks', { query: { pageSize: 100 }, signal, signIn: true })).data : [],
+/** Opens the notices. Its badge is the number of things that need the user. */
+function Bell() {
+  const n = needs().reduce((sum, { count }) => sum + count, 0);
+  const name = n > 0 ? t('notices.count', { n }) : t('notices.title');
+  return (
+    <span class="bell">
+      <IconButton icon="bell" label={name} aria-haspopup="dialog" onClick={() => (opened.value = 'notices')} />
+      {n > 0 && (
+        <span class="badge bad" aria-hidden="true">
+          {n > 99 ? '99+' : number(n)}
+        </span>
+      )}
+    </span>
   );
-  useEffect(() => {
-    const timer = setInterval(() => document.hidden || reload(), often);
-    return () => clearInterval(timer);
-  }, [reload]);
-  return data?.filter(isBad).length ?? 0;
 }
 
-function Places() {
-  const failing = useFailing();
-  const here = path.value === '/' ? '/links' : path.value;
-  const ref = useRef<HTMLDivElement>(null);
-  useEffect(() => ref.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }), [here]);
+/** Leads to the first steps, as long as the workspace is small and the user has not put them away. */
+function FirstSteps() {
+  const now = state.value;
+  if (!now || now.id !== workspace.value?.id || !wantsSteps(now)) return null;
   return (
-    <div class="places" ref={ref}>
-      {places.map((group) => {
-        const shown = group.places.filter(visible);
-        if (shown.length === 0) return null;
-        return (
-          <ul key={group.name} aria-label={t(group.name)}>
-            {shown.map(({ at, icon, name }) => (
-              <li key={at}>
-                <a href={to(at)} aria-current={here === at || here.startsWith(`${at}/`) ? 'page' : undefined}>
-                  <Icon name={icon} />
-                  {t(name)}
-                  {at === '/webhooks' && failing > 0 && (
-                    <span class="badge bad">
-                      {number(failing)} <span class="offscreen">{t('hook.attention')}</span>
-                    </span>
-                  )}
-                </a>
-              </li>
-            ))}
-          </ul>
-        );
-      })}
-    </div>
+    <button type="button" class="navsteps" onClick={() => (opened.value = 'steps')}>
+      <Icon name="check" />
+      {t('steps.title')}
+    </button>
   );
 }
 
@@ -90,6 +69,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <span class="logo" aria-hidden="true" />
           {t('app.name')}
         </a>
+        <Bell />
         <Switcher />
         <span class="toggle">
           <IconButton
@@ -107,6 +87,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <kbd aria-hidden="true">{paletteKeys().join(' ')}</kbd>
         </button>
         <Places />
+        <FirstSteps />
         <Own />
       </nav>
       <main id="content" tabIndex={-1}>

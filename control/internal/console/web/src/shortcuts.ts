@@ -1,10 +1,10 @@
 // The keys of the console. Single keys work unless the user is typing. A button or field names its key with data-shortcut.
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { go } from './route';
 
-/** Which dialog is open: the palette, the list of keys, or the form for a new workspace. */
-export const opened = signal<'palette' | 'keys' | 'workspace' | undefined>(undefined);
+/** Which dialog is open: the palette, the list of keys, the form for a new workspace, the notices, or the first steps. */
+export const opened = signal<'palette' | 'keys' | 'workspace' | 'notices' | 'steps' | undefined>(undefined);
 
 const patience = 1500; // milliseconds between g and the key of a screen
 
@@ -12,7 +12,26 @@ const patience = 1500; // milliseconds between g and the key of a screen
 export const paletteKeys = (): string[] => [/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl', 'K'];
 
 const typing = (event: KeyboardEvent): boolean =>
-  event.target instanceof Element && event.target.closest('input, select, textarea, [contenteditable]') !== null;
+  event.target instanceof Element &&
+  event.target.closest('input:not([type=checkbox]), select, textarea, [contenteditable], [role=menu]') !== null;
+
+/** What a screen does with keys. It returns false for those that it leaves to others. */
+type Keys = (key: string) => boolean;
+
+const followers = new Set<Keys>();
+
+/** Lets a screen follow single keys, before buttons and fields that name one. */
+export function useKeys(keys: Keys): void {
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    const follower: Keys = (key) => latest.current(key);
+    followers.add(follower);
+    return () => {
+      followers.delete(follower);
+    };
+  }, []);
+}
 
 /** Presses the button or focuses the field that names the key. */
 function press(key: string): boolean {
@@ -40,7 +59,7 @@ export function useShortcuts(leap: (key: string) => string | undefined): void {
       leaping = event.key === 'g' ? event.timeStamp : -patience;
       if (target) go(target);
       else if (event.key === '?') opened.value = 'keys';
-      else return press(event.key);
+      else return [...followers].some((keys) => keys(event.key)) || press(event.key);
       return true;
     };
     const listen = (event: KeyboardEvent) => {

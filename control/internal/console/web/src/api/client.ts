@@ -1,7 +1,7 @@
 // Calls the API with the session cookie of the browser. Scripts never see a token.
 //
 // The types come from the OpenAPI document of the API (schema.d.ts), so a field that the API does not have breaks the build.
-import { moment, reworded, said, t } from '../text';
+import { complete, moment, reworded, said, t } from '../text';
 import type { components, paths } from './schema';
 
 /** An object of the API, by its name in the OpenAPI document. */
@@ -168,6 +168,7 @@ export function refusal(item: Schema<'ItemError'>): ApiError {
 
 /** The error of an answer. It is undefined after the user has removed its cause, and the request is to be repeated. */
 async function failure(answer: Response, body: unknown, signIn = false): Promise<ApiError | undefined> {
+  await complete().catch(() => undefined); // without the words of the language, the server's remain
   const error = new ApiError(
     answer.status,
     worded(body, answer.status),

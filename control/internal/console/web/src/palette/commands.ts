@@ -16,6 +16,10 @@ export interface Command {
   name: string;
   /** What is shown beside the name, such as its keys. */
   note?: string;
+  /** What is written before the name of objects that nobody has searched for. */
+  group?: string;
+  /** What else can be done with it. */
+  more?: () => Command[];
   run: () => void;
 }
 
@@ -76,6 +80,28 @@ export function commands(): Command[] {
         name: t('palette.language', { name: languages[one] }),
         run: () => void speak(one).catch(complain),
       })),
+    { id: 'security', icon: 'lock', name: t('account.security'), run: () => go('/account/security') },
+    { id: 'sessions', icon: 'history', name: t('sessions.title'), run: () => go('/account/sessions') },
+    {
+      id: 'notices',
+      icon: 'bell',
+      name: t('notices.title'),
+      run: () => {
+        opened.value = 'notices';
+      },
+    },
+    ...(may('EDITOR')
+      ? [
+          {
+            id: 'steps',
+            icon: 'check' as const,
+            name: t('steps.title'),
+            run: () => {
+              opened.value = 'steps';
+            },
+          },
+        ]
+      : []),
     { id: 'account', icon: 'account', name: t('nav.account'), run: () => go('/account') },
     { id: 'out', icon: 'signOut', name: t('account.signOut'), run: () => void signOut().catch(complain) },
   ];

@@ -11,6 +11,11 @@ export function Keys() {
     [paletteKeys(), t('palette.title')],
     [['c'], t('create.title')],
     [['/'], t('links.search')],
+    [['j', 'k'], t('links.key.move')],
+    [['x'], t('links.key.select')],
+    [['e'], t('links.key.edit')],
+    [['c'], t('links.key.copy')],
+    [['o'], t('links.key.open')],
     [['?'], t('palette.keys')],
     ...leads,
   ];
@@ -18,7 +23,7 @@ export function Keys() {
     <Dialog title={t('palette.keys')} onClose={() => (opened.value = undefined)}>
       <dl class="keylist">
         {rows.map(([keys, name]) => (
-          <div key={name}>
+          <div key={keys.join(' ') + name}>
             <dt>{name}</dt>
             <dd dir="ltr">
               {keys.map((key) => (

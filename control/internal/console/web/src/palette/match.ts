@@ -1,7 +1,7 @@
 // Which commands a typed text means.
 
 /** Letters without accents and case, so that "resume" finds "Résumé". */
-const plain = (text: string): string =>
+export const plain = (text: string): string =>
   text
     .normalize('NFKD')
     .replace(/\p{Mn}/gu, '')

@@ -68,42 +68,59 @@ export function visible({ for: who }: Place): boolean {
   return who === undefined || may(who);
 }
 
+export interface Group {
+  name: Name;
+  /** Whether it has a heading that closes it. */
+  closes: boolean;
+  places: readonly Place[];
+}
+
 /** The navigation, in groups. */
-export const places: readonly { name: Name; places: readonly Place[] }[] = [
+export const places: readonly Group[] = [
   {
-    name: 'nav.work',
+    name: 'nav.links',
+    closes: false,
     places: [
       { at: '/links', icon: 'link', name: 'nav.links', key: 'l' },
-      { at: '/analytics', icon: 'analytics', name: 'nav.analytics', key: 'a' },
-      { at: '/live', icon: 'live', name: 'nav.live', key: 'v' },
-      { at: '/missing', icon: 'missing', name: 'nav.missing', key: 'm' },
+      { at: '/bundles', icon: 'bundle', name: 'nav.bundles', key: 'b' },
+      { at: '/tags', icon: 'tag', name: 'nav.tags', key: 't' },
+      { at: '/templates', icon: 'template', name: 'nav.templates', key: 'u' },
       { at: '/imports', icon: 'import', name: 'nav.imports', key: 'i', for: 'EDITOR' },
       { at: '/trash', icon: 'trash', name: 'nav.trash', key: 'x' },
     ],
   },
   {
-    name: 'nav.labels',
+    name: 'nav.reports',
+    closes: true,
     places: [
-      { at: '/tags', icon: 'tag', name: 'nav.tags', key: 't' },
-      { at: '/bundles', icon: 'bundle', name: 'nav.bundles', key: 'b' },
-      { at: '/templates', icon: 'template', name: 'nav.templates', key: 'u' },
+      { at: '/analytics', icon: 'analytics', name: 'nav.analytics', key: 'a' },
+      { at: '/live', icon: 'live', name: 'nav.live', key: 'v' },
+      { at: '/missing', icon: 'missing', name: 'nav.missing', key: 'm' },
+      { at: '/alerts', icon: 'bell', name: 'nav.alerts', key: 'n', for: 'ADMIN' },
+      { at: '/mail-reports', icon: 'mail', name: 'nav.mailReports', key: 'f', for: 'ADMIN' },
     ],
   },
   {
-    name: 'nav.manage',
+    name: 'nav.setup',
+    closes: true,
     places: [
       { at: '/domains', icon: 'domain', name: 'nav.domains', key: 'd' },
-      { at: '/keys', icon: 'key', name: 'nav.keys', key: 'k', for: 'ADMIN' },
       { at: '/webhooks', icon: 'webhook', name: 'nav.webhooks', key: 'w', for: 'ADMIN' },
-      { at: '/alerts', icon: 'bell', name: 'nav.alerts', key: 'n', for: 'ADMIN' },
-      { at: '/mail-reports', icon: 'mail', name: 'nav.mailReports', key: 'f', for: 'ADMIN' },
-      { at: '/members', icon: 'members', name: 'nav.members', key: 'p' },
+      { at: '/keys', icon: 'key', name: 'nav.keys', key: 'k', for: 'ADMIN' },
       { at: '/workspace', icon: 'settings', name: 'nav.settings', key: 's' },
+    ],
+  },
+  {
+    name: 'nav.team',
+    closes: true,
+    places: [
+      { at: '/members', icon: 'members', name: 'nav.members', key: 'p' },
       { at: '/audit', icon: 'audit', name: 'nav.audit', key: 'h', for: 'ADMIN' },
     ],
   },
   {
-    name: 'nav.system',
+    name: 'nav.operate',
+    closes: true,
     places: [
       { at: '/users', icon: 'users', name: 'nav.users', key: 'y', for: 'SYSTEM' },
       { at: '/providers', icon: 'provider', name: 'nav.providers', key: 'o', for: 'SYSTEM' },

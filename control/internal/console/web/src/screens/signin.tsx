@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { api, ApiError, type Schema } from '../api/client';
 import { supported } from '../passkey';
 import { base, path, query, to } from '../route';
-import { distance, t, type Key } from '../text';
+import { complete, distance, t, type Key } from '../text';
 import { Button } from '../ui/button';
 import { Input } from '../ui/field';
 import { useSaving, type Saving } from '../ui/form';
@@ -217,7 +217,7 @@ export function SignIn({ email: known, onDone }: SignInProps) {
     });
   const withPasskey = () =>
     void saving.run(async () => {
-      const { enter } = await import('./manage');
+      const [{ enter }] = await Promise.all([import('./manage'), complete()]);
       await entered(await enter());
     });
   const locked = saving.error instanceof ApiError && saving.error.status === 429 ? saving.error : undefined;
@@ -257,8 +257,9 @@ export function SignIn({ email: known, onDone }: SignInProps) {
       ) : (
         <p class="hint">{t('signin.noPasswords')}</p>
       )}
-      {error}
       {methods && !linking && <Others methods={methods} apart={known !== undefined} onPasskey={withPasskey} />}
+      {/* Last, so that it moves nothing: the answer to a password takes a while. */}
+      {error}
     </form>
   );
 }

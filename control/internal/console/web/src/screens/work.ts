@@ -4,6 +4,7 @@ export { ExperimentScreen } from './experiment/experiment';
 export { History } from './history/history';
 export { ImportScreen } from './imports/import';
 export { Imports } from './imports/imports';
+export { Duplicate } from './link/actions';
 export { LinkScreen } from './link/link';
 export { Live } from './live/live';
 export { Missing } from './missing/missing';

@@ -37,6 +37,19 @@ const load: Record<Language, () => Promise<Catalogue>> = {
   ar: async () => (await import('./ar')).ar,
 };
 
+// The build puts the messages that the first screen does not show into files of their own. Unbuilt ones are empty.
+const more: Record<Language, () => Promise<object>> = {
+  en: async () => (await import('./en.more')).en,
+  de: async () => (await import('./de.more')).de,
+  fr: async () => (await import('./fr.more')).fr,
+  es: async () => (await import('./es.more')).es,
+  ja: async () => (await import('./ja.more')).ja,
+  ar: async () => (await import('./ar.more')).ar,
+};
+
+/** Whether the catalogue has more than the messages of the first screen. */
+let whole = false;
+
 // There are no messages before the first speak.
 const active = signal<{ language: Language; catalogue: Partial<Catalogue> & { seed?: number } }>({
   language: 'en',
@@ -180,8 +193,21 @@ export async function speak(next: Language): Promise<void> {
 
 /** Changes the language of the page. */
 export async function show(next: Language): Promise<void> {
-  const catalogue = await load[next]();
-  active.value = { language: next, catalogue };
+  const [first, rest] = await Promise.all([load[next](), whole ? more[next]() : {}]);
+  active.value = { language: next, catalogue: Object.assign({}, first, rest) };
   document.documentElement.lang = next;
   document.documentElement.dir = direction.value;
+}
+
+/**
+ * Loads the messages that the first screen does not show. Code that is loaded later waits for them, and so does a problem of the server.
+ * It fails if the network is down.
+ */
+export async function complete(): Promise<void> {
+  while (!whole) {
+    const now = active.peek();
+    // Nothing shows these messages yet, so nothing is drawn again.
+    Object.assign(now.catalogue, await more[now.language]());
+    whole = now === active.peek(); // else the language was changed meanwhile
+  }
 }

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { patterns, seedOf, sorted } from '../../build/keys';
+import { patterns, seedOf, shown, sorted } from '../../build/keys';
+import { reachable } from '../../build/reachable';
 import { en } from './en';
+import { messages } from './messages';
 import { short } from './short';
 
 // A message that nothing shows is translated and loaded in vain.
@@ -30,4 +32,12 @@ test('short names differ, and none is a place in the list', () => {
   const made = names.slice(0, 500).map((name) => short(name, seed));
   expect(new Set(made).size).toBe(500);
   expect(made.filter((name) => !/^[a-z]\w\w$/.test(name))).toEqual([]);
+});
+
+// Screens that are loaded later bring their messages.
+test('the first screen has few messages', () => {
+  const first = Object.keys(shown({ ...messages }, reachable('src/main.tsx')));
+  expect(first).toContain('links.move');
+  expect(first).not.toContain('audit.open');
+  expect(first.length).toBeLessThan(Object.keys(en).length / 4);
 });

@@ -32,7 +32,7 @@ export const described = (id: string, { hint, problem }: Common) =>
 interface InputProps extends Common {
   value: string;
   onValue: (value: string) => void;
-  type?: 'text' | 'color' | 'date' | 'datetime-local' | 'email' | 'password' | 'url' | 'number' | 'time';
+  type?: 'text' | 'color' | 'date' | 'datetime-local' | 'email' | 'password' | 'url' | 'number';
   name?: string;
   autocomplete?: AutoFill;
   inputmode?: 'url' | 'numeric' | 'text';

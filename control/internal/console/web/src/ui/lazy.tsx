@@ -1,4 +1,5 @@
 import type { ComponentChildren, ComponentType } from 'preact';
+import { complete } from '../text';
 import { useResource } from './resource';
 import { Loading } from './page';
 import { Problem } from './problem';
@@ -33,7 +34,7 @@ export function lazy<P extends object>(
   function Later(props: P) {
     const code = useResource('code', async () => {
       try {
-        return (Loaded ??= await load());
+        return (Loaded ??= (await Promise.all([load(), complete()]))[0]);
       } catch (error) {
         await renew();
         throw error;

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { user } from '../../session';
 import { t } from '../../text';
+import { DateTime } from '../../ui/datetime';
 import { Input, Select } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
@@ -68,18 +69,18 @@ function Quiet({ fields, set, problem }: PartProps) {
       <legend class="label">{t('alert.quiet')}</legend>
       <p class="hint">{t('alert.quietHint')}</p>
       <div>
-        <Input
+        <DateTime
           label={t('alert.from')}
           name="quietFrom"
-          type="time"
+          kind="time"
           value={fields.quietFrom}
           onValue={(quietFrom) => set({ quietFrom })}
           problem={problem('quietFrom')}
         />
-        <Input
+        <DateTime
           label={t('alert.to')}
           name="quietTo"
-          type="time"
+          kind="time"
           value={fields.quietTo}
           onValue={(quietTo) => set({ quietTo })}
           problem={problem('quietTo')}

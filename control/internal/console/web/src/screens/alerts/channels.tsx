@@ -4,6 +4,7 @@ import { api } from '../../api/client';
 import { query, search } from '../../route';
 import { workspace } from '../../session';
 import { moment, said, t } from '../../text';
+import { Badge } from '../../ui/badge';
 import { Button, IconButton } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Empty, Loading } from '../../ui/page';
@@ -21,9 +22,9 @@ function Last({ of: c }: { of: Channel }) {
   if (c.lastSentAt === null) return <span class="hint">{t('alert.nothingSent')}</span>;
   return (
     <>
-      <span class={`badge ${c.lastError === null ? 'good' : 'bad'}`}>
+      <Badge tone={c.lastError === null ? 'good' : 'bad'}>
         {c.lastError === null ? t('hook.status.success') : t('hook.status.failed')}
-      </span>{' '}
+      </Badge>{' '}
       {moment(c.lastSentAt)}
       {c.lastError !== null && <p class="hint">{said(c.lastError, c)}</p>}
     </>
@@ -52,7 +53,7 @@ function Rows({ rows, onAsk, onChanged }: RowsProps) {
           cell: (one) => (
             <span class="named">
               <bdi class="strong">{one.name}</bdi>
-              {!one.isActive && <span class="badge">{t('totp.off')}</span>}
+              {!one.isActive && <Badge>{t('totp.off')}</Badge>}
             </span>
           ),
         },

@@ -4,6 +4,7 @@ import { api } from '../../api/client';
 import { query, search, to } from '../../route';
 import { may, workspace } from '../../session';
 import { distance, moment, t } from '../../text';
+import { Badge } from '../../ui/badge';
 import { Select } from '../../ui/field';
 import { Icon } from '../../ui/icon';
 import { Empty, Loading } from '../../ui/page';
@@ -70,7 +71,7 @@ function One({ of: a }: { of: Alert }) {
           {sentence(a)}
         </p>
         <p class="named hint">
-          <span class={`badge ${open ? 'bad' : 'good'}`}>{open ? t('alert.open') : t('alert.over')}</span>
+          <Badge tone={open ? 'bad' : 'good'}>{open ? t('alert.open') : t('alert.over')}</Badge>
           <time dateTime={a.firedAt} title={moment(a.firedAt)}>
             {t('alert.since', { time: distance(seconds(a.firedAt)) })}
           </time>

@@ -4,6 +4,7 @@ import { api, type Schema } from '../../api/client';
 import { query, search, to } from '../../route';
 import { workspace } from '../../session';
 import { t } from '../../text';
+import { Badge } from '../../ui/badge';
 import { Button, IconButton } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Empty, Loading } from '../../ui/page';
@@ -57,7 +58,7 @@ function Rows({ rows, channels, onAsk, onChanged }: RowsProps) {
           cell: (one) => (
             <span class="named">
               <bdi class="strong">{one.name}</bdi>
-              {!one.isActive && <span class="badge">{t('totp.off')}</span>}
+              {!one.isActive && <Badge>{t('totp.off')}</Badge>}
             </span>
           ),
         },

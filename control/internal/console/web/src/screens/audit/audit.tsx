@@ -4,7 +4,8 @@ import { query, search, to } from '../../route';
 import { user, workspace } from '../../session';
 import { moment, number, second, t, type Key } from '../../text';
 import { Button } from '../../ui/button';
-import { Input, Select } from '../../ui/field';
+import { DateTime } from '../../ui/datetime';
+import { Select } from '../../ui/field';
 import { Empty, Head, Loading } from '../../ui/page';
 import { pageOf, Pager } from '../../ui/pager';
 import { Problem } from '../../ui/problem';
@@ -227,17 +228,19 @@ function Filters({ everywhere }: { everywhere: boolean }) {
           options={[['', t('links.any')], ...types.map((one) => [one, t(`audit.type.${one}`)] as const)]}
           onValue={(type) => search({ type, page: '' })}
         />
-        <Input
+        <DateTime
           label={t('audit.from')}
           name="from"
-          type="date"
+          kind="date"
+          whole
           value={value('from')}
           onValue={(from) => search({ from, page: '' })}
         />
-        <Input
+        <DateTime
           label={t('audit.to')}
           name="to"
-          type="date"
+          kind="date"
+          whole
           value={value('to')}
           onValue={(last) => search({ to: last, page: '' })}
         />

@@ -17,7 +17,7 @@ import { forget } from '../links/list';
 type Link = Schema<'URL'>;
 
 /** The dialog that duplicates a link. The copy opens, so that its differences can be entered. */
-function Duplicate({ link, onClose }: { link: Link; onClose: () => void }) {
+export function Duplicate({ link, onClose }: { link: Link; onClose: () => void }) {
   const saving = useSaving(['customSlug', 'domain', 'title']);
   const [fields, setFields] = useState({
     customSlug: '',

@@ -3,10 +3,14 @@
 import { signal } from '@preact/signals';
 import { api, type Schema } from '../../api/client';
 
-export type Link = Schema<'URL'>;
+/** A link with the bundles that it is in. */
+export type Link = Schema<'URL'> & { bundles?: readonly { name: string }[] };
 
 /** Rows in a page, which is also the most that the API allows. */
 export const pageSize = 100;
+
+/** The most links that can be selected at once. An edit of many links can also take all that match. */
+export const mostSelected = 1000;
 
 /** What the list shows: the filters and the order, as in the address. */
 export interface Selection {
@@ -76,6 +80,16 @@ export class List {
   readonly error = signal<unknown>(undefined);
   /** The clicks of the last 30 days, one number for each, by the id of the link. Links without clicks have none. */
   readonly trends = signal<ReadonlyMap<string, readonly number[]>>(new Map());
+  /** The selected links. They stay selected while the user is on another screen. */
+  readonly chosen = signal<ReadonlySet<string>>(new Set());
+  /** The row at which the user is, with the keyboard or by having opened it; -1: none yet. */
+  at = -1;
+  /** The row that gets the focus as soon as it is drawn; -1: none. */
+  wanted = -1;
+  /** The rows that were in view last. */
+  private range = [0, 1];
+  /** Whether links have changed since the pages were loaded. */
+  stale = false;
   /** The pages that are there or on their way. */
   private readonly pages = new Map<number, Promise<void>>();
 
@@ -83,6 +97,7 @@ export class List {
 
   /** Loads the pages of the rows from `from` to before `to`, unless they are there or on their way. */
   load(from: number, to: number): void {
+    this.range = [from, to];
     const last = Math.max(Math.floor((to - 1) / pageSize), 0);
     for (let page = Math.floor(from / pageSize); page <= last; page++) {
       if (!this.pages.has(page)) this.pages.set(page, this.fetch(page));
@@ -92,22 +107,24 @@ export class List {
   /** The first rows of the list, at most `most`, after they have been loaded. */
   async first(most: number): Promise<Link[]> {
     const rows = Math.min(this.count.value ?? 0, most);
+    const { range } = this;
     this.load(0, rows);
+    this.range = range;
     await Promise.all(this.pages.values());
     return [...this.rows.value].filter(([index]) => index < rows).map(([, link]) => link);
   }
 
-  /** Loads all shown pages again and keeps the old rows until the new ones arrive. */
-  refresh(): void {
-    const pages = [...this.pages.keys()];
-    for (const page of pages.length > 0 ? pages : [0]) this.pages.set(page, this.fetch(page));
+  /** Selects the links of the list, as many as possible. */
+  async selectAll(): Promise<void> {
+    const rows = await this.first(mostSelected);
+    this.chosen.value = new Set(rows.map((one) => one.id));
   }
 
-  /** Replaces a row by its new state. */
-  put(link: Link): void {
-    const rows = new Map(this.rows.value);
-    for (const [index, row] of rows) if (row.id === link.id) rows.set(index, link);
-    this.rows.value = rows;
+  /** Loads the pages in view again, and the others when they come into view. The old rows stay until the new ones arrive. */
+  refresh(): void {
+    this.stale = false;
+    this.pages.clear();
+    this.load(this.range[0] ?? 0, this.range[1] ?? 1);
   }
 
   /** The selection as the API takes it. */
@@ -132,11 +149,15 @@ export class List {
   private async fetch(page: number): Promise<void> {
     const { status } = this.selection;
     try {
-      const answer = await api.get('/api/urls', { query: { page: page + 1, pageSize, ...this.parameters() } });
+      const answer = await api.get('/api/urls', {
+        query: { page: page + 1, pageSize, include: ['bundles'], ...this.parameters() },
+      });
       const rows = new Map(this.rows.value);
+      const bundles = answer.bundles ?? [];
       for (let i = 0; i < pageSize; i++) {
         const link = answer.data[i];
-        if (link) rows.set(page * pageSize + i, link);
+        const its = link ? bundles.filter((one) => one.urlIds.includes(link.id)) : [];
+        if (link) rows.set(page * pageSize + i, { ...link, bundles: its });
         else rows.delete(page * pageSize + i);
       }
       this.rows.value = rows;
@@ -173,6 +194,7 @@ const most = 5;
 export function listOf(workspace: string, selection: Selection): List {
   const key = JSON.stringify([workspace, selection]);
   const list = kept.get(key) ?? new List(selection);
+  if (list.stale) list.refresh();
   kept.delete(key);
   kept.set(key, list);
   const [oldest] = kept.keys();
@@ -180,7 +202,7 @@ export function listOf(workspace: string, selection: Selection): List {
   return list;
 }
 
-/** Forgets all lists, because links have changed. */
+/** Lets all lists load their links again, because some have changed. They keep their place and what is selected. */
 export function forget(): void {
-  kept.clear();
+  for (const list of kept.values()) list.stale = true;
 }

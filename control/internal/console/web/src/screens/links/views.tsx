@@ -102,8 +102,8 @@ interface ButtonsProps {
 }
 
 function Buttons({ chosen, present, onDo }: ButtonsProps) {
-  if (!chosen)
-    return <IconButton icon="view" label={t('views.save')} disabled={present === ''} onClick={() => onDo('save')} />;
+  if (!chosen && present === '') return null;
+  if (!chosen) return <IconButton icon="view" label={t('views.save')} onClick={() => onDo('save')} />;
   if (!mayChange(chosen)) return null;
   const { name } = chosen;
   return (

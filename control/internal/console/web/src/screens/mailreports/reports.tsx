@@ -4,6 +4,7 @@ import { api, type Schema } from '../../api/client';
 import { query, search } from '../../route';
 import { workspace } from '../../session';
 import { moment, number, t } from '../../text';
+import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Empty, Head, Loading } from '../../ui/page';
@@ -16,7 +17,7 @@ import './reports.css';
 
 type Asking = { kind: 'edit' | 'delete'; of: Report } | undefined;
 
-const states = { PENDING: 'warn', CONFIRMED: 'good', UNSUBSCRIBED: '' } as const;
+const states = { PENDING: 'warn', CONFIRMED: 'good', UNSUBSCRIBED: 'neutral' } as const;
 
 function Recipients({ of: r }: { of: Report }) {
   if (r.recipients.length === 0) return <p class="notice warn">{t('mailed.nobody')}</p>;
@@ -25,9 +26,9 @@ function Recipients({ of: r }: { of: Report }) {
       {r.recipients.map(({ email, isMember, state }) => (
         <li key={email} class="named">
           <bdi>{email}</bdi>
-          <span class={`badge ${states[state]}`}>
+          <Badge tone={states[state]}>
             {isMember && state === 'CONFIRMED' ? t('mailed.member') : t(`mailed.state.${state}`)}
-          </span>
+          </Badge>
         </li>
       ))}
     </ul>
@@ -51,7 +52,7 @@ function One({ of: r, segment, onAsk, onChanged }: OneProps) {
     <li class="mailreport">
       <header>
         <h2 dir="auto">{r.name}</h2>
-        <span class={`badge ${r.isActive ? 'good' : ''}`}>{r.isActive ? t('mailed.active') : t('mailed.off')}</span>
+        <Badge tone={r.isActive ? 'good' : 'neutral'}>{r.isActive ? t('mailed.active') : t('mailed.off')}</Badge>
       </header>
       <p>
         {t(`mailed.every.${r.every}`, { zone: r.timezone })}{' '}

@@ -25,9 +25,9 @@ const draftOf = ({ name, targetUrl, conditions, isActive }: Rule): DraftRule => 
   isActive,
 });
 
-/** All rules of a link as they are, for the API. */
+/** All rules of a link as they are, for the API. They have no ids: some of them may be gone when this is sent. */
 export const asTheyAre = (rules: readonly Rule[]): DraftRule[] =>
-  rules.map((one) => ({ ...draftOf(one), id: one.id, priority: one.priority }));
+  rules.map((one) => ({ ...draftOf(one), priority: one.priority }));
 
 const same = (a: DraftRule, b: DraftRule): boolean =>
   JSON.stringify([a.targetUrl, a.conditions, a.isActive]) === JSON.stringify([b.targetUrl, b.conditions, b.isActive]);

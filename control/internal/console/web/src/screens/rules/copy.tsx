@@ -4,11 +4,11 @@ import { api, type ApiError, type Schema } from '../../api/client';
 import { listed, t } from '../../text';
 import { Button, IconButton } from '../../ui/button';
 import { Choice } from '../../ui/choice';
-import { Dialog } from '../../ui/dialog';
 import { Tick } from '../../ui/field';
 import { Picker } from '../../ui/picker';
 import { explain, Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
+import { Sheet } from '../../ui/sheet';
 import { complain, notify } from '../../ui/toast';
 import { changeAll, type Change } from '../link/whole';
 import { bare, nameOf } from '../links/changes';
@@ -67,7 +67,7 @@ function Preview({
       {target.rules.length > 0 && !target.link.isSmartRouting && <p class="hint">{t('rules.disabled')}</p>}
       {error && (
         <p class="bad" role="alert">
-          {explain(error)}
+          {error.stale ? t('copies.stale') : explain(error)}
         </p>
       )}
     </>
@@ -91,8 +91,13 @@ function useTargets(from: string) {
       .map((one) => [one.id, `${nameOf(one)} · ${bare(one.shortUrl)}`] as const);
   };
   const add = (id: string) => void read(id).then((one) => setTargets((list) => [...list, one]), complain);
+  // Those that somebody else has changed are shown as they are now, so that a second attempt can succeed.
+  const renew = (ids: readonly string[]) =>
+    Promise.all(ids.map(read)).then((now) =>
+      setTargets((list) => list.map((one) => now.find(({ link }) => link.id === one.link.id) ?? one)),
+    );
   const drop = (id: string) => setTargets((list) => list.filter(({ link }) => link.id !== id));
-  return { targets, find, add, drop };
+  return { targets, find, add, drop, renew };
 }
 
 /** The state of the dialog. `trial` has what the server would refuse, and `failed` what it has refused. */
@@ -103,7 +108,7 @@ function useCopying({ from, rules, onClose }: CopyProps) {
   const [error, setError] = useState<unknown>(undefined);
   const [busy, setBusy] = useState(false);
   const chosen = useTargets(from);
-  const { targets, drop } = chosen;
+  const { targets, drop, renew } = chosen;
   const copies = rules.filter((one) => !left.includes(one.id));
   const changes = targets.map(({ link, rules: theirs }): Change => ({
     link,
@@ -125,6 +130,7 @@ function useCopying({ from, rules, onClose }: CopyProps) {
       done.forEach(({ link }) => drop(link.id));
       setFailed(new Map(wrong));
       if (wrong.length === 0) onClose();
+      else await renew(wrong.map(([id]) => id));
     } catch (reason) {
       setError(reason);
     }
@@ -175,7 +181,7 @@ export function CopyRules(props: CopyProps) {
   const copying = useCopying(props);
   const { left, tick, mode, setMode, failed, error, ready, find, add, busy, targets, copy } = copying;
   return (
-    <Dialog title={t('copies.title')} onClose={onClose}>
+    <Sheet title={t('copies.title')} onClose={onClose}>
       <form
         novalidate
         onSubmit={(event) => {
@@ -219,6 +225,6 @@ export function CopyRules(props: CopyProps) {
           </Button>
         </footer>
       </form>
-    </Dialog>
+    </Sheet>
   );
 }

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { api, ApiError, type Schema } from '../../api/client';
 import { Builder } from '../../rules/builder';
 import { locate, parse, toJSON, type Group } from '../../rules/model';
@@ -181,6 +181,13 @@ const put = (link: string, rule: Rule | undefined, body: Fields, priority: numbe
     ? api.put('/api/urls/{id}/routing-rules/{ruleId}', { path: { id: link, ruleId: rule.id }, body, ifMatch: rule })
     : api.post('/api/urls/{id}/routing-rules', { path: { id: link }, body: { ...body, priority } });
 
+/** Gives the focus to the destination of a rule that has begun with its conditions. Not every browser focuses a button that is pressed. */
+function useFirst(begun: boolean): void {
+  useLayoutEffect(() => {
+    if (begun) document.querySelector<HTMLElement>('.ruleform [data-first]')?.focus();
+  }, [begun]);
+}
+
 /** The form for a rule. What is typed is kept until it is saved or discarded. */
 export function RuleForm({ link, rule, rules, priority, start, startName = '', onSaved, onCancel }: FormProps) {
   const draft = useDraft<Fields>(`rule.${link}.${rule?.id ?? `new${startName}`}`, fieldsOf(rule, start));
@@ -189,6 +196,7 @@ export function RuleForm({ link, rule, rules, priority, start, startName = '', o
   const [error, setError] = useState<unknown>(undefined);
   const [busy, setBusy] = useState(false);
   const set = (values: Partial<Fields>) => draft.set({ ...draft.value, ...values });
+  useFirst(start !== undefined);
   const change = (next: Group) => {
     setRoot(next);
     set({ conditions: conditionsOf(next) });

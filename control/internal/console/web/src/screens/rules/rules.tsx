@@ -7,6 +7,7 @@ import { sends } from '../../rules/sentence';
 import { t } from '../../text';
 import { Button, IconButton } from '../../ui/button';
 import { Icon } from '../../ui/icon';
+import { Menu } from '../../ui/menu';
 import { Heading, Waiting } from '../../ui/page';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
@@ -28,10 +29,11 @@ interface RowProps {
   last: boolean;
   onEdit: () => void;
   onMove: (direction: -1 | 1) => void;
+  onCopy: () => void;
   onChanged: () => void;
 }
 
-function RuleRow({ rule, reached, first, last, onEdit, onMove, onChanged }: RowProps) {
+function RuleRow({ rule, reached, first, last, onEdit, onMove, onCopy, onChanged }: RowProps) {
   const { id, urlId, name } = rule;
   const path = { id: urlId, ruleId: id };
   const figures = reached?.rules.find((one) => one.ruleId === id);
@@ -73,10 +75,32 @@ function RuleRow({ rule, reached, first, last, onEdit, onMove, onChanged }: RowP
             />
             {rule.isActive ? t('rules.active') : t('rules.off')}
           </label>
-          <IconButton icon="up" label={t('rules.up', { name })} disabled={first} onClick={() => onMove(-1)} />
-          <IconButton icon="down" label={t('rules.down', { name })} disabled={last} onClick={() => onMove(1)} />
           <IconButton icon="edit" label={t('rules.edit', { name })} onClick={onEdit} />
-          <IconButton icon="trash" label={t('rules.delete', { name })} onClick={() => void remove().catch(complain)} />
+          <Menu
+            label={t('rules.actions', { name })}
+            items={[
+              {
+                icon: 'up',
+                text: t('rules.up', { name }),
+                onPick: () => onMove(-1),
+                disabled: first && t('rules.isFirst'),
+              },
+              {
+                icon: 'down',
+                text: t('rules.down', { name }),
+                onPick: () => onMove(1),
+                disabled: last && t('rules.isLast'),
+              },
+              { icon: 'copy', text: t('copies.open'), onPick: onCopy },
+              'line',
+              {
+                icon: 'trash',
+                text: t('rules.delete', { name }),
+                onPick: () => void remove().catch(complain),
+                danger: true,
+              },
+            ]}
+          />
         </div>
       )}
     </li>
@@ -133,6 +157,14 @@ function useEditing(
   return [editing, (edit, begin = '') => search({ edit, from: begin }, { step: edit !== '' })];
 }
 
+/** What rules are for, as long as there are none. */
+const Nothing = () => (
+  <div class="empty brief">
+    <h2>{t('rules.empty')}</h2>
+    <p>{t('rules.emptyHint')}</p>
+  </div>
+);
+
 /** Where visitors go whom no rule sends elsewhere. */
 function Rest({ link, reached }: { link: Schema<'URL'>; reached: Reached | undefined }) {
   const to = bare(link.defaultUrl ?? link.originalUrl);
@@ -155,17 +187,16 @@ function Rest({ link, reached }: { link: Schema<'URL'>; reached: Reached | undef
   );
 }
 
-/** The title, and what can be done with all rules. Without `onAdd`, a form is open. */
-function Head({
-  link,
-  rules,
-  onAdd,
-}: {
+interface HeadProps {
   link: Schema<'URL'>;
-  rules: readonly Rule[];
+  /** Undefined while a form is open. */
   onAdd: (() => void) | undefined;
-}) {
-  const [copying, setCopying] = useState(false);
+  /** Undefined if there are no rules. */
+  onCopy: (() => void) | undefined;
+}
+
+/** The title, and what can be done with all rules. */
+function Head({ link, onAdd, onCopy }: HeadProps) {
   return (
     <header class="head">
       <p class="trail">
@@ -174,8 +205,8 @@ function Head({
       <Heading title={t('rules.title', { link: nameOf(link) })} />
       {may('EDITOR') && onAdd && (
         <div class="actions">
-          {rules.length > 0 && (
-            <Button icon="copy" onClick={() => setCopying(true)}>
+          {onCopy && (
+            <Button icon="copy" onClick={onCopy}>
               {t('copies.open')}
             </Button>
           )}
@@ -184,7 +215,6 @@ function Head({
           </Button>
         </div>
       )}
-      {copying && <CopyRules from={link.id} rules={rules} onClose={() => setCopying(false)} />}
     </header>
   );
 }
@@ -197,6 +227,7 @@ export function Rules({ id }: { id: string }) {
   );
   const reached = useReach(id);
   const [editing, edit] = useEditing(id, reached);
+  const [copying, setCopying] = useState<readonly Rule[]>();
   const reload = () => {
     link.reload();
     list.reload();
@@ -219,7 +250,11 @@ export function Rules({ id }: { id: string }) {
 
   return (
     <>
-      <Head link={link.data} rules={rules} onAdd={editing ? undefined : () => edit('new')} />
+      <Head
+        link={link.data}
+        onAdd={editing ? undefined : () => edit('new')}
+        onCopy={rules.length > 0 ? () => setCopying(rules) : undefined}
+      />
       <LinkTabs id={id} here="/rules" />
       <p class="hint lead">{t('rules.hint', { destination: bare(link.data.originalUrl) })}</p>
       {!link.data.isSmartRouting && rules.length > 0 && <Off id={id} onChanged={reload} />}
@@ -238,12 +273,7 @@ export function Rules({ id }: { id: string }) {
           }}
         />
       )}
-      {rules.length === 0 && editing === undefined && (
-        <div class="empty brief">
-          <h2>{t('rules.empty')}</h2>
-          <p>{t('rules.emptyHint')}</p>
-        </div>
-      )}
+      {rules.length === 0 && editing === undefined && <Nothing />}
       {may('EDITOR') && editing === undefined && (
         <Starts open={rules.length === 0} onStart={(name) => edit('new', name)} />
       )}
@@ -256,6 +286,7 @@ export function Rules({ id }: { id: string }) {
             first={at === 0}
             last={at === rules.length - 1}
             onEdit={() => edit(rule.id)}
+            onCopy={() => setCopying([rule])}
             onMove={(direction) => void swap(at, direction).catch(complain)}
             onChanged={list.reload}
           />
@@ -263,6 +294,7 @@ export function Rules({ id }: { id: string }) {
         {rules.length > 0 && <Rest link={link.data} reached={reached} />}
       </ol>
       {rules.length > 0 && editing === undefined && <TryOut link={id} saved={[rules, link.data.isSmartRouting]} />}
+      {copying && <CopyRules from={id} rules={copying} onClose={() => setCopying(undefined)} />}
     </>
   );
 }

@@ -1,4 +1,5 @@
 // What a new rule can begin with: a question that is asked often, or a template of the API.
+import { useId } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { condition, group, parse, toJSON, type Group } from '../../rules/model';
 import { describe } from '../../rules/sentence';
@@ -65,14 +66,21 @@ export const nameFor = (root: Group): string => (root.parts.length > 0 ? describ
 export const conditionsOf = (root: Group) => toJSON(root) as Schema<'ConditionGroup'>;
 
 function Cards({ onStart }: { onStart: (name: string) => void }) {
+  const id = useId();
   const list = useResource('templates', (signal) => api.get('/api/routing-templates', { signal }));
   return (
     <ul class="templates">
       {list.data?.templates.map((one) => (
         <li key={one.key}>
-          <button type="button" class="template" onClick={() => onStart(one.key)}>
+          <button
+            type="button"
+            class="template"
+            aria-label={nameOf(one)}
+            aria-describedby={`${id}-${one.key}`}
+            onClick={() => onStart(one.key)}
+          >
             <b dir="auto">{nameOf(one)}</b>
-            <span class="hint" dir="auto">
+            <span class="hint" dir="auto" id={`${id}-${one.key}`}>
               {hintOf(one)}
             </span>
           </button>

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import { query, search } from '../../route';
 import { second, t } from '../../text';
+import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { Loading } from '../../ui/page';
 import { Problem } from '../../ui/problem';
@@ -28,9 +29,9 @@ function Attempts({ all, shown }: AttemptsProps) {
             aria-current={one === shown ? 'true' : undefined}
             onClick={() => search({ attempt: one.id })}
           >
-            <span class={`badge ${one.isSuccess ? 'good' : 'bad'}`}>
+            <Badge tone={one.isSuccess ? 'good' : 'bad'}>
               {one.isSuccess ? t('hook.status.success') : t('hook.status.failed')}
-            </span>
+            </Badge>
             <span>
               {t('hook.attempt', { number: one.attempt })}
               <time class="hint" dateTime={one.sentAt}>

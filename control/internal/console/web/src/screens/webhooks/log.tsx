@@ -2,6 +2,7 @@
 import { api } from '../../api/client';
 import { query, search } from '../../route';
 import { second, t } from '../../text';
+import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Select } from '../../ui/field';
@@ -27,9 +28,9 @@ function Row({ attempt: a, onOpen }: RowProps) {
       <button type="button" class="linkbutton mono" onClick={onOpen}>
         {a.event}
       </button>
-      <span class={`badge ${a.isSuccess ? 'good' : 'bad'}`}>
+      <Badge tone={a.isSuccess ? 'good' : 'bad'}>
         {a.isSuccess ? t('hook.status.success') : t('hook.status.failed')}
-      </span>
+      </Badge>
       <span>{outcome(a)}</span>
       <span class="hint">
         <time dateTime={a.sentAt}>{second(a.sentAt)}</time>

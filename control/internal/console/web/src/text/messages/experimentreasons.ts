@@ -32,7 +32,7 @@ export const experimentreasons = {
     fr: 'Les variantes ont changé, l’expérience a donc recommencé.',
     es: 'Las variantes han cambiado, así que el experimento empezó de nuevo.',
     ja: 'バリアントが変わり、実験は最初からになりました。',
-    ar: 'تغيّرت النسخ فبدأت التجربة من جديد.',
+    ar: 'تغيّرت المتغيرات فبدأت التجربة من جديد.',
   },
   'test.why.FIGURES_CHANGED': {
     en: 'The figures have changed since the last check.',
@@ -48,7 +48,7 @@ export const experimentreasons = {
     fr: 'Une expérience a besoin d’au moins deux variantes.',
     es: 'Un experimento necesita al menos dos variantes.',
     ja: '実験にはバリアントが二つ以上必要です。',
-    ar: 'تحتاج التجربة إلى نسختين على الأقل.',
+    ar: 'تحتاج التجربة إلى متغيرين على الأقل.',
   },
   'test.why.FEW_VISITORS': {
     en: 'Too early: {variant} has {visitors} of the {needed} visitors that every variant needs before the first decision.',
@@ -56,7 +56,7 @@ export const experimentreasons = {
     fr: 'Trop tôt : {variant} a {visitors} des {needed} visiteurs nécessaires à chaque variante avant la première décision.',
     es: 'Demasiado pronto: {variant} tiene {visitors} de los {needed} visitantes que cada variante necesita antes de la primera decisión.',
     ja: 'まだ早いです。最初の判断に各バリアント {needed} 人が必要で、{variant} は {visitors} 人です。',
-    ar: 'مبكر جدًا: لدى {variant} {visitors} من {needed} زائرًا تحتاجهم كل نسخة قبل أول قرار.',
+    ar: 'مبكر جدًا: لدى {variant} {visitors} من {needed} زائرًا يحتاجهم كل متغير قبل أول قرار.',
   },
   'test.why.FEW_CONVERSIONS': {
     en: 'Too early: {variant} and {other} have {conversions} conversions together. A decision needs {needed} or more.',
@@ -72,7 +72,7 @@ export const experimentreasons = {
     fr: '{variant} et {other} convertissent autant jusqu’ici, {rate} de leurs visiteurs.',
     es: '{variant} y {other} convierten igual hasta ahora, {rate} de sus visitantes.',
     ja: '{variant} と {other} は今のところ同じで、訪問者の {rate} です。',
-    ar: '{variant} و{other} متساويتان حتى الآن: {rate} من زوارهما.',
+    ar: '{variant} و{other} متساويان حتى الآن: {rate} من زوارهما.',
   },
   'test.why.LEADS': {
     en: '{variant} leads with {rate}, {other} has {otherRate}, but the difference may still be chance.',
@@ -80,7 +80,7 @@ export const experimentreasons = {
     fr: '{variant} mène avec {rate}, {other} a {otherRate}, mais l’écart peut encore être dû au hasard.',
     es: '{variant} va en cabeza con {rate}, {other} tiene {otherRate}, pero la diferencia aún puede ser casual.',
     ja: '{variant} が {rate} で先行、{other} は {otherRate} ですが、まだ偶然の差かもしれません。',
-    ar: 'تتقدم {variant} بـ {rate} ولدى {other} {otherRate}، لكن الفرق قد يكون صدفة.',
+    ar: 'يتقدم {variant} بـ {rate} ولدى {other} {otherRate}، لكن الفرق قد يكون صدفة.',
   },
   'test.why.LEADS_UNTIL': {
     en: '{variant} leads with {rate}, {other} has {otherRate}, but the difference may still be chance. If it stays as it is, about {needed} visitors per variant decide; the smaller of both has {visitors}.',
@@ -88,7 +88,7 @@ export const experimentreasons = {
     fr: '{variant} mène avec {rate}, {other} a {otherRate}, mais l’écart peut encore être dû au hasard. Si rien ne change, environ {needed} visiteurs par variante décideront ; la plus petite en a {visitors}.',
     es: '{variant} va en cabeza con {rate}, {other} tiene {otherRate}, pero la diferencia aún puede ser casual. Si sigue así, decidirán unos {needed} visitantes por variante; la menor tiene {visitors}.',
     ja: '{variant} が {rate} で先行、{other} は {otherRate} ですが、まだ偶然の差かもしれません。このままなら各バリアント約 {needed} 人で決まり、少ない方は {visitors} 人です。',
-    ar: 'تتقدم {variant} بـ {rate} ولدى {other} {otherRate}، لكن الفرق قد يكون صدفة. إن استمر ذلك فسيحسم نحو {needed} زائرًا لكل نسخة، ولدى الأصغر {visitors}.',
+    ar: 'يتقدم {variant} بـ {rate} ولدى {other} {otherRate}، لكن الفرق قد يكون صدفة. إن استمر ذلك فسيحسم نحو {needed} زائرًا لكل متغير، ولدى الأصغر {visitors}.',
   },
   'test.why.BETTER': {
     en: '{variant} converts {rate} of its visitors, {other} {otherRate}. The uplift is {uplift}, with 95 % probability between {low} and {high}. The chance of a false winner is at most {alpha}.',
@@ -96,7 +96,7 @@ export const experimentreasons = {
     fr: '{variant} convertit {rate} de ses visiteurs, {other} {otherRate}. Le gain est de {uplift}, avec 95 % de probabilité entre {low} et {high}. Le risque d’un faux gagnant est d’au plus {alpha}.',
     es: '{variant} convierte {rate} de sus visitantes, {other} {otherRate}. La mejora es {uplift}, con un 95 % de probabilidad entre {low} y {high}. El riesgo de un falso ganador es como máximo {alpha}.',
     ja: '{variant} は訪問者の {rate}、{other} は {otherRate} がコンバージョンします。向上は {uplift}、95 % の確率で {low}～{high} です。誤った勝者の確率は最大 {alpha} です。',
-    ar: 'تحوّل {variant} {rate} من زوارها و{other} {otherRate}. الزيادة {uplift}، وباحتمال 95 % بين {low} و{high}. احتمال فائز خاطئ {alpha} على الأكثر.',
+    ar: 'يحوّل {variant} {rate} من زواره و{other} {otherRate}. الزيادة {uplift}، وباحتمال 95 % بين {low} و{high}. احتمال فائز خاطئ {alpha} على الأكثر.',
   },
   'test.why.ALIKE': {
     en: 'No variant is noticeably better. Whichever you choose, you are expected to lose less than {threshold} of the best conversion rate, which is {rate}.',
@@ -104,7 +104,7 @@ export const experimentreasons = {
     fr: 'Aucune variante n’est nettement meilleure. Quel que soit votre choix, la perte attendue est inférieure à {threshold} du meilleur taux, {rate}.',
     es: 'Ninguna variante es claramente mejor. Elija la que elija, la pérdida esperada es menor que {threshold} de la mejor tasa, {rate}.',
     ja: '目立って良いバリアントはありません。どれを選んでも、最良の率 {rate} の {threshold} 未満の損失が見込まれます。',
-    ar: 'لا نسخة أفضل بوضوح. أيًا كان اختيارك فالخسارة المتوقعة أقل من {threshold} من أفضل معدل، وهو {rate}.',
+    ar: 'لا متغير أفضل بوضوح. أيًا كان اختيارك فالخسارة المتوقعة أقل من {threshold} من أفضل معدل، وهو {rate}.',
   },
   'test.why.UNBALANCED': {
     en: 'The visitors do not follow the weights: {variant} has {share} of the visitors, but should have {expected}. Some visitors are lost or counted twice, so no figure of this experiment can be trusted.',
@@ -128,7 +128,7 @@ export const experimentreasons = {
     fr: 'Quelqu’un a promu une variante.',
     es: 'Alguien ha promovido una variante.',
     ja: 'バリアントが選ばれました。',
-    ar: 'رقّى شخص إحدى النسخ.',
+    ar: 'رقّى شخص أحد المتغيرات.',
   },
   'test.why.IMPROVED': {
     en: 'More visitors get the variants that are more probably the best.',
@@ -136,7 +136,7 @@ export const experimentreasons = {
     fr: 'Plus de visiteurs reçoivent les variantes les plus probablement meilleures.',
     es: 'Más visitantes reciben las variantes que probablemente son mejores.',
     ja: '最良である可能性が高いバリアントの訪問者を増やしました。',
-    ar: 'المزيد من الزوار للنسخ الأرجح أن تكون الأفضل.',
+    ar: 'المزيد من الزوار للمتغيرات الأرجح أن تكون الأفضل.',
   },
   'test.why.WEIGHTS_CHANGED': {
     en: 'A person has changed the weights.',
@@ -184,7 +184,7 @@ export const experimentreasons = {
     fr: 'Moins de deux variantes actives ont un poids.',
     es: 'Menos de dos variantes activas tienen peso.',
     ja: '重みのある有効なバリアントが二つありません。',
-    ar: 'أقل من نسختين نشطتين لهما وزن.',
+    ar: 'أقل من متغيرين نشطين لهما وزن.',
   },
   'test.why.NO_VISITORS': {
     en: 'No visitor has come for an hour. Either there are none, or their clicks have not arrived yet.',

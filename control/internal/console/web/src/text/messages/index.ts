@@ -30,6 +30,7 @@ import { imports } from './imports';
 import { keys } from './keys';
 import { labels } from './labels';
 import { link } from './link';
+import { linkedits } from './linkedits';
 import { links } from './links';
 import { live } from './live';
 import { liveclicks } from './liveclicks';
@@ -37,6 +38,7 @@ import { mailreports } from './mailreports';
 import { members } from './members';
 import { missing } from './missing';
 import { navigation } from './navigation';
+import { notices } from './notices';
 import { overview } from './overview';
 import { palette } from './palette';
 import { people } from './people';
@@ -45,6 +47,7 @@ import { report } from './report';
 import { reportcontrols } from './reportcontrols';
 import { reportfigures } from './reportfigures';
 import { reportmarks } from './reportmarks';
+import { rulecopies } from './rulecopies';
 import { rules } from './rules';
 import { rulestarts } from './rulestarts';
 import { said } from './said';
@@ -88,6 +91,7 @@ export const messages = {
   ...views,
   ...link,
   ...overview,
+  ...linkedits,
   ...links,
   ...create,
   ...live,
@@ -96,6 +100,7 @@ export const messages = {
   ...mailreports,
   ...members,
   ...missing,
+  ...notices,
   ...palette,
   ...people,
   ...qr,
@@ -104,6 +109,7 @@ export const messages = {
   ...reportmarks,
   ...report,
   ...share,
+  ...rulecopies,
   ...rules,
   ...rulestarts,
   ...conditions,

@@ -1,14 +1,6 @@
 import type { Messages } from '../message';
 
 export const labels = {
-  'nav.labels': {
-    en: 'Organise',
-    de: 'Ordnen',
-    fr: 'Organiser',
-    es: 'Organizar',
-    ja: '整理',
-    ar: 'التنظيم',
-  },
   'labels.search': {
     en: 'Search',
     de: 'Suche',

@@ -3,7 +3,7 @@ import type { Messages } from '../message';
 
 export const saidalerts = {
   'said.ALERT_BROKEN': {
-    en: 'A destination on {0} is broken: {1}.',
+    en: 'A destination on {0} is broken.',
     de: 'Ein Ziel auf {0} ist defekt.',
     fr: 'Une destination sur {0} ne fonctionne plus.',
     es: 'Un destino en {0} no funciona.',

@@ -1,0 +1,2 @@
+// The build puts the messages here that the first screen does not show.
+export const ar = {};
