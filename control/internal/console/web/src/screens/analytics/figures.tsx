@@ -55,7 +55,7 @@ function Change({ metric, now, before, text }: ChangeProps) {
   return (
     <span class={`change ${kind}`}>
       {percentage === undefined ? '' : `${signed(percentage)} `}
-      <span class="hint">{t('report.was', { number: text })}</span>
+      <span class="hint">{t('report.before', { number: text })}</span>
     </span>
   );
 }
@@ -112,7 +112,9 @@ export function Figures({ report, metric, range, onMetric }: FiguresProps) {
               <span class="period">{range}</span>
             </span>
             <b>{textOf(report, one, now)}</b>
-            {before !== undefined && <Change metric={one} now={now} before={before} text={textOf(report, one, before)} />}
+            {before !== undefined && (
+              <Change metric={one} now={now} before={before} text={textOf(report, one, before)} />
+            )}
             {note && <span class="hint">{note}</span>}
           </button>
         );

@@ -65,14 +65,6 @@ export const reportfigures = {
     ja: 'クリックの {share}',
     ar: '{share} من النقرات',
   },
-  'report.was': {
-    en: 'before: {number}',
-    de: 'vorher: {number}',
-    fr: 'avant : {number}',
-    es: 'antes: {number}',
-    ja: '前回: {number}',
-    ar: 'سابقًا: {number}',
-  },
   'report.thenIn': {
     en: 'Before: {range}',
     de: 'Vorher: {range}',
