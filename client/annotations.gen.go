@@ -12,7 +12,7 @@ type AnnotationService struct{ c *Client }
 // List sends GET /api/annotations: list the annotations of a range.
 //
 // The notes of the range, and what the history of links says: a destination or routing rules were changed, or an
-// experiment was decided.
+// experiment was started or decided.
 func (s *AnnotationService) List(ctx context.Context, params ListAnnotationsParams, opts ...RequestOption) (*AnnotationList, error) {
 	return one[AnnotationList](ctx, s.c, &call{method: "GET", path: "/api/annotations", query: params}, opts)
 }

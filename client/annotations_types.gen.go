@@ -68,5 +68,6 @@ const (
 	AnnotationKindNote               AnnotationKind = "NOTE"
 	AnnotationKindDestinationChanged AnnotationKind = "DESTINATION_CHANGED"
 	AnnotationKindRulesChanged       AnnotationKind = "RULES_CHANGED"
+	AnnotationKindExperimentStarted  AnnotationKind = "EXPERIMENT_STARTED"
 	AnnotationKindExperimentDecided  AnnotationKind = "EXPERIMENT_DECIDED"
 )

@@ -64,11 +64,14 @@ type EditLinks struct {
 
 type EditChange struct {
 	// When the links stop working; null removes the expiry.
-	ExpiresAt Optional[time.Time] `json:"expiresAt,omitzero"`
+	ExpiresAt    Optional[time.Time] `json:"expiresAt,omitzero"`
+	RedirectCode Optional[int]       `json:"redirectCode,omitzero"`
 	// Names of tags to remove.
 	RemoveTags Optional[[]string] `json:"removeTags,omitzero"`
 	// Replaces a part of originalUrl, defaultUrl and expiredUrl.
 	Replace Optional[EditReplace] `json:"replace,omitzero"`
+	// Turns the links on or off.
+	Status Optional[LinkStatus] `json:"status,omitzero"`
 	// Names of tags to add.
 	Tags Optional[[]string] `json:"tags,omitzero"`
 	// Campaign fields to set; null clears one.
@@ -96,7 +99,9 @@ type EditFilter struct {
 	BundleID  Optional[string] `json:"bundleId,omitzero"`
 	CreatedBy Optional[string] `json:"createdBy,omitzero"`
 	Domain    Optional[string] `json:"domain,omitzero"`
-	Search    Optional[string] `json:"search,omitzero"`
+	// As in the list of links.
+	Health Optional[string] `json:"health,omitzero"`
+	Search Optional[string] `json:"search,omitzero"`
 	// As in the list of links, without DELETED.
 	Status Optional[string] `json:"status,omitzero"`
 	// Names of tags, all of which a link has.
@@ -164,6 +169,8 @@ type ListLinksParams struct {
 	CreatedBy string `query:"createdBy"`
 	// The exact value of utmCampaign.
 	UTMCampaign string `query:"utmCampaign"`
+	// What the answer has besides: bundles, those that contain the URLs of the page.
+	Include []string `query:"include,explode"`
 }
 
 type Link struct {

@@ -60,8 +60,8 @@ type ReportParams struct {
 	Bot []string `query:"bot,explode"`
 	// minute (ranges up to 6 hours), hour (up to 31 days), day, week or month.
 	Interval Interval `query:"interval"`
-	// previous: add the figures of the preceding period of the same length. year: add those of the same period one
-	// year earlier.
+	// previous: add the figures of the preceding period of the same length. weekday: add those of the same weekdays,
+	// as few weeks earlier as possible without an overlap. year: add those of the same period one year earlier.
 	Compare Compare `query:"compare"`
 }
 
@@ -365,7 +365,7 @@ type GroupReportParams struct {
 	Compare     Compare        `query:"compare"`
 	// What the links are grouped by.
 	By GroupBy `query:"by"`
-	// Name of a goal: add conversions, conversionRate and revenue to all figures of clicks.
+	// Name of a goal, or * for all goals: add conversions, conversionRate and revenue to all figures of clicks.
 	Goal string `query:"goal"`
 }
 

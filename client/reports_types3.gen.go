@@ -7,6 +7,7 @@ type Compare string
 
 const (
 	ComparePrevious Compare = "previous"
+	CompareWeekday  Compare = "weekday"
 	CompareYear     Compare = "year"
 )
 

@@ -50,7 +50,8 @@ type SharedSelection struct {
 	Browser  []string `json:"browser,omitzero"`
 	BundleID []string `json:"bundleId,omitzero"`
 	City     []string `json:"city,omitzero"`
-	// previous or year: also show the figures of the preceding period, or of the same one a year earlier.
+	// previous, weekday or year: also show the figures of the preceding period, of the same weekdays before, or of the
+	// same period a year earlier.
 	Compare *string `json:"compare,omitzero"`
 	// ISO 3166-1 codes.
 	Country []string `json:"country,omitzero"`

@@ -107,8 +107,11 @@ export interface ReportFilter {
 export interface ReportQuery extends ReportFilter {
   /** minute (ranges up to 6 hours), hour (up to 31 days), day, week or month. Default: day. */
   interval?: 'minute' | 'hour' | 'day' | 'week' | 'month' | undefined;
-  /** previous: add the figures of the preceding period of the same length. year: add those of the same period one year earlier. */
-  compare?: 'previous' | 'year' | undefined;
+  /**
+   * previous: add the figures of the preceding period of the same length. weekday: add those of the same weekdays, as few weeks
+   * earlier as possible without an overlap. year: add those of the same period one year earlier.
+   */
+  compare?: 'previous' | 'weekday' | 'year' | undefined;
 }
 
 export interface ListAbuseReportsQuery extends Paging {
@@ -182,8 +185,8 @@ export interface GroupsReportQuery extends ReportQuery {
   /** What the links are grouped by. */
   by?: 'tag' | 'bundle' | 'domain' | undefined;
   /**
-   * Name of a goal: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts at the time of its
-   * click.
+   * Name of a goal, or * for all goals: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts
+   * at the time of its click.
    */
   goal?: string | undefined;
 }
@@ -217,8 +220,8 @@ export interface OverviewQuery extends ReportQuery {
   /** people, bots or people,bots: add separate series of people and bots. */
   series?: string | undefined;
   /**
-   * Name of a goal: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts at the time of its
-   * click.
+   * Name of a goal, or * for all goals: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts
+   * at the time of its click.
    */
   goal?: string | undefined;
 }
@@ -241,8 +244,8 @@ export interface LinkReportQuery extends ReportQuery {
   /** people, bots or people,bots: add separate series of people and bots. */
   series?: string | undefined;
   /**
-   * Name of a goal: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts at the time of its
-   * click.
+   * Name of a goal, or * for all goals: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts
+   * at the time of its click.
    */
   goal?: string | undefined;
 }
@@ -624,6 +627,8 @@ export interface ListURLsQuery extends Paging {
   createdBy?: string | undefined;
   /** The exact value of utmCampaign. */
   utmCampaign?: string | undefined;
+  /** What the answer has besides: bundles, those that contain the URLs of the page. */
+  include?: 'bundles' | readonly 'bundles'[] | undefined;
 }
 
 export interface UpsertURLsQuery {
@@ -1006,7 +1011,7 @@ export interface AnalyticsResource {
 export interface AnnotationsResource {
   /**
    * List the annotations of a range. The notes of the range, and what the history of links says: a destination or routing rules
-   * were changed, or an experiment was decided. At most the newest 500.
+   * were changed, or an experiment was started or decided. At most the newest 500.
    */
   list<F extends keyof AnnotationList = keyof AnnotationList>(options?: ListAnnotationsQuery & Fields<F> & RequestOptions): Call<Only<AnnotationList, F>>;
   /**

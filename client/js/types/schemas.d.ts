@@ -264,7 +264,7 @@ export interface Annotation {
   createdAt: string;
   id: string;
   /** NOTE: written by a member. The others come from the history of links, and cannot be changed. */
-  kind: 'NOTE' | 'DESTINATION_CHANGED' | 'RULES_CHANGED' | 'EXPERIMENT_DECIDED';
+  kind: 'NOTE' | 'DESTINATION_CHANGED' | 'RULES_CHANGED' | 'EXPERIMENT_STARTED' | 'EXPERIMENT_DECIDED';
   /** Of a note; null for other kinds. */
   text: string | null;
   /** A time in RFC 3339. */
@@ -1715,10 +1715,13 @@ export interface EdgeTwin {
 export interface EditChange {
   /** When the links stop working; null removes the expiry. */
   expiresAt?: string | null;
+  redirectCode?: 301 | 302 | 307 | 308;
   /** Names of tags to remove. */
   removeTags?: string[];
   /** Replaces a part of originalUrl, defaultUrl and expiredUrl. Rules and variants keep their destinations. */
   replace?: EditReplace;
+  /** Turns the links on or off. */
+  status?: 'ACTIVE' | 'INACTIVE';
   /** Names of tags to add. */
   tags?: string[];
   /** Campaign fields to set; null clears one. */
@@ -1729,6 +1732,8 @@ export interface EditFilter {
   bundleId?: string;
   createdBy?: string;
   domain?: string;
+  /** As in the list of links. */
+  health?: string;
   search?: string;
   /** As in the list of links, without DELETED. */
   status?: string;
@@ -2961,6 +2966,14 @@ export interface ListWorkspace {
   totalPages: number;
 }
 
+export interface ListedBundle {
+  color: string;
+  id: string;
+  name: string;
+  /** Those of the page that are in the bundle. */
+  urlIds: string[];
+}
+
 export interface LogicalOperatorGroup {
   items: (Condition | ConditionGroup)[];
   /** AND: all members match. OR: any member matches. */
@@ -4121,7 +4134,10 @@ export interface SharedSelection {
   browser?: string[];
   bundleId?: string[];
   city?: string[];
-  /** previous or year: also show the figures of the preceding period, or of the same one a year earlier. */
+  /**
+   * previous, weekday or year: also show the figures of the preceding period, of the same weekdays before, or of the same period a
+   * year earlier.
+   */
   compare?: string;
   /** ISO 3166-1 codes. This and the next members are the filters of reports. */
   country?: string[];
@@ -4590,6 +4606,8 @@ export interface URLEditPreview {
 }
 
 export interface URLList {
+  /** The bundles that contain URLs of the page, by name. Only with include=bundles. */
+  bundles?: ListedBundle[];
   data: URL[];
   /** Send it as after to get the next page. Null on the last page, and in the trash. */
   nextCursor: string | null;
