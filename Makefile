@@ -124,6 +124,12 @@ bench: ## measure every budget against its baseline; tables in docs/benchmarks
 release-check: ## build what a release contains, twice, and try it in clean roots; publishes nothing; needs root on Debian 12
 	@deploy/packages/check
 
+image-try: build ## run the programs in the root file systems of their images, confined as compose does, without a container engine; needs root
+	@deploy/dev/image-try
+
+licences-compare: ## compare docs/operators/licences.md with go-licenses
+	@deploy/dev/licences-compare
+
 first-hour: ## follow the ways of the README in clean roots and keep the time of each step: WAYS='binary deb source compose'
 	@test/first-hour/run $(WAYS)
 
@@ -191,4 +197,4 @@ compiler:
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run web dev build build-cli build-standalone test quick proof check api-diff api-released released-names api-document prose bench release-check first-hour guard fuzz e2e e2e-cluster sim combinations screens load docs geo up up-fleet down compiler
+.PHONY: help run web dev build build-cli build-standalone test quick proof check api-diff api-released released-names api-document prose bench release-check image-try licences-compare first-hour guard fuzz e2e e2e-cluster sim combinations screens load docs geo up up-fleet down compiler

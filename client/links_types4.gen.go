@@ -141,6 +141,8 @@ const (
 	CodeAlertCertificate    Code = "ALERT_CERTIFICATE"
 	CodeAlertWebhook        Code = "ALERT_WEBHOOK"
 	CodeAlertPaused         Code = "ALERT_PAUSED"
+	CodeQuietBoth           Code = "QUIET_BOTH"
+	CodeOfMember            Code = "OF_MEMBER"
 	CodeChatAnswered        Code = "CHAT_ANSWERED"
 	CodeChatSilent          Code = "CHAT_SILENT"
 	CodeChatPrivate         Code = "CHAT_PRIVATE"

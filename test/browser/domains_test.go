@@ -177,7 +177,7 @@ func TestDomains_certificate(t *testing.T) {
 	b.inspect("certificate-refused")
 	file := filepath.Join(t.TempDir(), "chain.pem")
 	testkit.Must(t, os.WriteFile(file, []byte(own), 0o600))
-	b.do(chromedp.SetUploadFiles(`[aria-label="Certificate chain: or choose a file"]`, []string{file}, chromedp.ByQuery))
+	b.do(chromedp.SetUploadFiles(`.pem:has([name=certificate]) input[type=file]`, []string{file}, chromedp.ByQuery))
 	b.holds("certificate", own)
 	b.press("Save")
 	b.until(`document.querySelector('dialog [name=privateKey]').getAttribute('aria-invalid') === 'true'`)

@@ -89,6 +89,20 @@ func TestConsoleMedium_a_click_is_explained(t *testing.T) {
 	b.sees("Goes to example.com: no rule matches", "visitor: computer")
 	b.keys(kb.Escape)
 	b.until(`!document.querySelector('dialog') && document.activeElement === ` + explain)
+	end := b.journey(2)
 	b.click(explain)
+	b.sees("Goes to example.com: no rule matches")
+	end()
+
+	// The visitor of the click can be changed, to compare.
+	b.press("Try another visitor")
+	b.until(`document.querySelector('dialog [name=agent]').selectedOptions[0].text.startsWith('computer')`)
+	b.inspectNarrow("click-changed")
+	b.eval(`(() => {
+		const e = document.querySelector('dialog [name=agent]');
+		e.value = 'iphone';
+		e.dispatchEvent(new Event('change', {bubbles: true}));
+	})()`, nil)
+	b.sees("Goes to example.com/big: the rule “Big screens” decides.")
 	b.press("Routing rules", "If Device is not computer, go to")
 }

@@ -102,6 +102,7 @@ func (b *browser) bare(name string) string { return strings.TrimPrefix(b.short(n
 // edits opens the form of the link whose page is shown.
 func (b *browser) edits(name string, then ...string) {
 	b.t.Helper()
-	b.press("Edit "+b.bare(name), then...)
+	b.press("Edit " + b.bare(name))
 	b.until(`document.querySelector('dialog [name=originalUrl]')`)
+	b.sees(then...)
 }

@@ -44,7 +44,7 @@ func TestConsole_social_preview(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "notes.png")
 	testkit.Must(t, os.WriteFile(text, []byte("no image"), 0o600))
 	b.do(chromedp.SetUploadFiles(`[name=image]`, []string{text}))
-	b.until(`document.querySelector('[name=image]').getAttribute('aria-invalid') === 'true'`)
+	b.until(`document.querySelector('.filepicker button')?.getAttribute('aria-invalid') === 'true'`)
 	b.barrierFree()
 	b.press("Remove the image")
 	b.until(`document.querySelector('dialog .social.small') && !document.querySelector('.social img')`)

@@ -104,7 +104,8 @@ func TestChart_pods_survive_a_node(t *testing.T) {
 				t.Errorf("%s: %s has the account %q and the priority %q", name, workload, spec.ServiceAccountName, spec.PriorityClassName)
 			}
 			made := all[*corev1.ServiceAccount](r)[account]
-			if account != "links-control" && (made == nil || made.AutomountServiceAccountToken == nil || *made.AutomountServiceAccountToken) {
+			if account != "links-control" &&
+				(made == nil || made.AutomountServiceAccountToken == nil || *made.AutomountServiceAccountToken) {
 				t.Errorf("%s: the account %s is missing or mounts a token", name, account)
 			}
 		}
@@ -135,8 +136,8 @@ func TestChart_sizes_cost_what_the_page_says(t *testing.T) {
 				t.Errorf("%s: %s has GOMEMLIMIT %s of %d bytes", size, workload, heap.String(), limit)
 			}
 		}
-		line := fmt.Sprintf("| `sizes/%s.yaml` | %s CPU, %s GiB | %s CPU, %s GiB | %d GiB |", size, decimal(cpu[0]), decimal(memory[0]*1000>>30),
-			decimal(cpu[1]), decimal(memory[1]*1000>>30), disk>>30)
+		line := fmt.Sprintf("| `sizes/%s.yaml` | %s CPU, %s GiB | %s CPU, %s GiB | %d GiB |", size, decimal(cpu[0]),
+			decimal(memory[0]*1000>>30), decimal(cpu[1]), decimal(memory[1]*1000>>30), disk>>30)
 		if !strings.Contains(page, line) {
 			t.Errorf("docs/operators/sizing.md has no row that begins with\n%s", line)
 		}

@@ -19,8 +19,8 @@ func TestK6_users(t *testing.T) {
 	t.Parallel()
 	p := standalone(t)
 	figures := filepath.Join(t.TempDir(), "users.json")
-	cmd := exec.CommandContext(t.Context(), part(t, "k6"), "run", "--quiet", "--no-usage-report", "--no-color", "-e", "BASE_URL=http://"+p.Addr,
-		"-e", "ADMIN_PASSWORD="+password, "-e", "DURATION=6s", "-e", "RATE=40", "-e", "P95=60000", "-e", "P95_API=60000",
+	cmd := exec.CommandContext(t.Context(), part(t, "k6"), "run", "--quiet", "--no-usage-report", "--no-color",
+		"-e", "BASE_URL=http://"+p.Addr, "-e", "ADMIN_PASSWORD="+password, "-e", "DURATION=6s", "-e", "RATE=40", "-e", "P95=60000", "-e", "P95_API=60000",
 		"-e", "P95_PASSWORD=60000", "-e", "DROPPED=100000", "-e", "SUMMARY="+figures, testkit.Source(t, "deploy/k6/users.js"))
 	testkit.Source(t, "deploy/k6/lib/shortline.js")
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "K6_") })

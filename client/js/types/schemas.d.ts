@@ -16,7 +16,7 @@ export type ProblemCode =
   | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED' | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT'
   | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'ALERT_BROKEN' | 'ALERT_MORE'
   | 'ALERT_FEWER' | 'ALERT_END' | 'ALERT_ENDS' | 'ALERT_EXHAUSTED' | 'ALERT_DOMAIN' | 'ALERT_CERTIFICATE' | 'ALERT_WEBHOOK'
-  | 'ALERT_PAUSED' | 'CHAT_ANSWERED' | 'CHAT_SILENT' | 'CHAT_PRIVATE' | 'NO_MAILS' | 'NO_MEMBER' | 'NO_DNS';
+  | 'ALERT_PAUSED' | 'QUIET_BOTH' | 'OF_MEMBER' | 'CHAT_ANSWERED' | 'CHAT_SILENT' | 'CHAT_PRIVATE' | 'NO_MAILS' | 'NO_MEMBER' | 'NO_DNS';
 
 export type WebhookEventName =
   | 'alert.fired' | 'alert.resolved' | 'conversion.created' | 'domain.certificate.expiring' | 'domain.certificate.failed'

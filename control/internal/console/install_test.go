@@ -83,7 +83,7 @@ func TestHandler_offline_page(t *testing.T) {
 	}
 }
 
-// What another application shares opens the form for a new link.
+// The form for a new link opens with the address that another application shares.
 func TestHandler_share_target(t *testing.T) {
 	t.Parallel()
 	for _, one := range []struct{ title, text, url, want string }{

@@ -8,8 +8,9 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// maxBrands bounds the brands whose pages an edge keeps. Pages of others are rendered for each visitor.
-const maxBrands = 1000
+// maxBrands bounds the brands whose pages an edge keeps: each has up to 55 pages, of about 4 KB. Pages of others are rendered for each
+// visitor.
+const maxBrands = 250
 
 // brands keeps the pages of the brands of custom domains. It is safe for concurrent use.
 type brands struct {
@@ -60,15 +61,16 @@ func (h *Handler) pagesFor(site *hosts.Host) *pages {
 	return h.pages
 }
 
-// refusalPage returns the page of a refusal, which is already rendered for the brand of the service, own.
-func (p *pages) refusalPage(r *refusal, own *pages) []byte {
+// refusalPage returns the page of a refusal in a language, which is already rendered for the brand of the service, own.
+func (p *pages) refusalPage(r *refusal, own *pages, l tongue) []byte {
 	if p == own {
-		return r.html
+		return r.html[l]
 	}
-	if html, ok := p.refusals.Load(r); ok {
+	text := &r.texts[r.spoken(l)]
+	if html, ok := p.refusals.Load(text); ok {
 		return html.([]byte)
 	}
-	html := p.render(p.notice, page{Heading: r.heading, Text: r.text})
-	p.refusals.Store(r, html)
+	html := p.notify(*text, r.spoken(l))
+	p.refusals.Store(text, html)
 	return html
 }

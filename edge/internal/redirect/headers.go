@@ -113,8 +113,9 @@ func first(raw []byte, name string) []byte {
 
 // asker holds the header values that answers other than redirects need.
 type asker struct {
-	accept []byte
-	id     []byte // X-Request-ID
+	accept   []byte
+	language []byte // Accept-Language
+	id       []byte // X-Request-ID
 	// unsound and encoded are as in facts.
 	unsound, encoded bool
 }
@@ -141,6 +142,9 @@ func scanAsker(raw []byte) (a asker) {
 		case 'a':
 			if a.accept == nil {
 				a.accept = field(line, "accept")
+			}
+			if a.language == nil {
+				a.language = field(line, "accept-language")
 			}
 		case 'x':
 			if a.id == nil {

@@ -62,12 +62,12 @@ const layout = `{{define "top"}}<!doctype html>
 <h1>{{.Heading}}</h1>{{end}}{{define "end"}}</main></body></html>
 {{end}}`
 
-const noticeText = `{{template "top" .}}<p>{{.Text}}</p>{{template "end" .}}`
+const noticeText = `{{template "top" .}}<p>{{.Text}}</p>{{with .Next}}<p>{{.}}</p>{{end}}{{template "end" .}}`
 
-const formText = `{{template "top" .}}<p>This link is protected. Enter the password to continue.</p>
-{{if .Wrong}}<p class="bad" role="alert">The password is wrong. Try again.</p>{{end}}<form method="post" action="{{.Action}}">
-<label for="password">Password</label><input id="password" name="password" type="password" required autofocus autocomplete="off" maxlength="72"{{if .Wrong}} aria-invalid="true"{{end}}>
-<button type="submit">Continue</button></form>{{template "end" .}}`
+const formText = `{{template "top" .}}<p>{{.Words.Hint}}</p>
+{{if .Wrong}}<p class="bad" role="alert">{{.Words.Wrong}}</p>{{end}}<form method="post" action="{{.Action}}">
+<label for="password">{{.Words.Password}}</label><input id="password" name="password" type="password" required autofocus autocomplete="off" maxlength="72"{{if .Wrong}} aria-invalid="true"{{end}}>
+<button type="submit">{{.Words.Continue}}</button></form>{{template "end" .}}`
 
 const previewText = `{{define "tags"}}
 <meta property="og:type" content="website"><meta property="og:url" content="{{.URL}}"><meta property="og:site_name" content="{{.Brand.Name}}">
@@ -76,7 +76,7 @@ const previewText = `{{define "tags"}}
 {{end}}{{if .Image}}<meta property="og:image" content="{{.Image}}"><meta name="twitter:image" content="{{.Image}}">
 {{end}}{{end}}{{template "top" .}}{{if .Text}}<p>{{.Text}}</p>{{end}}<p><a href="{{.URL}}">{{.URL}}</a></p>{{template "end" .}}`
 
-const openText = `{{template "top" .}}<p>The password is right. This link opens an application:</p>
+const openText = `{{template "top" .}}<p>{{.Words.Right}}</p>
 <p><a href="{{.Open}}">{{.Open}}</a></p>{{template "end" .}}`
 
 // page holds the values of a template.
@@ -85,6 +85,8 @@ type page struct {
 	Style   template.CSS
 	Heading string
 	Text    string
+	Next    string // what a visitor can do
+	Words   formWords
 
 	Action template.URL // target of the form
 	Wrong  bool
@@ -145,28 +147,31 @@ func (p *pages) render(t *template.Template, v page) []byte {
 	return b.Bytes()
 }
 
+// notify renders a notice in a language.
+func (p *pages) notify(n notice, l tongue) []byte {
+	return p.render(p.notice, page{Language: tongues[l], Heading: n.heading, Text: n.text, Next: n.next})
+}
+
 // formPage renders the password form at a path without its first slash. The form's action keeps path and query for the destination.
-func (p *pages) formPage(path, query, title string, wrong bool) []byte {
-	if title == "" {
-		title = "Password required"
-	}
+func (p *pages) formPage(path, query, title string, wrong bool, l tongue) []byte {
+	title = cmp.Or(title, formTexts[l].Heading)
 	action := "/" + path + "/verify"
 	if query != "" {
 		action += "?" + query
 	}
 	// The action starts with a slash and a slug, so it cannot name another scheme or host. The template still escapes
 	// characters in the query that could end the attribute.
-	return p.render(p.form, page{Heading: title, Action: template.URL(action), Wrong: wrong})
+	return p.render(p.form, page{Language: tongues[l], Words: formTexts[l], Heading: title, Action: template.URL(action), Wrong: wrong})
 }
 
 // openPage renders the page of a visitor who has entered the right password of a link with another scheme than http and https: the policy
 // of the form does not let browsers follow a redirect there. It returns nil if the destination must not be offered.
-func (p *pages) openPage(destination string) []byte {
+func (p *pages) openPage(destination string, l tongue) []byte {
 	if link.IsNever(destination) {
 		return nil // the control plane stores no such destination
 	}
 	// The template would refuse all schemes that it does not know. It still escapes what could end the attribute.
-	return p.render(p.open, page{Heading: "Open the link", Open: template.URL(destination)})
+	return p.render(p.open, page{Language: tongues[l], Words: formTexts[l], Heading: formTexts[l].Open, Open: template.URL(destination)})
 }
 
 // previewPage renders the page of a link with a preview for social crawlers.

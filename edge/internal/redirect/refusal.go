@@ -7,57 +7,72 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// refusal is an error answer, rendered once as HTML with the brand of the service, and once as JSON.
+// refusal is an error answer, rendered once as HTML in each language with the brand of the service, and once as JSON.
 type refusal struct {
-	status        int
-	heading, text string
-	html, json    []byte
+	status int
+	texts  [len(tongues)]notice // the page of a language without a text is in English
+	html   [len(tongues)][]byte
+	json   []byte
 }
 
-// notices are the texts of refusals by status. The page shows heading and text; the JSON body contains the text.
-var notices = map[int]struct{ heading, text string }{
-	fasthttp.StatusBadRequest: {"Bad request", "The request is malformed."},
+// notices are the texts of refusals by status. The page shows all of it; the JSON body contains the text.
+var notices = map[int]notice{
+	fasthttp.StatusBadRequest: {"Bad request", "The request is malformed.", ""},
 	fasthttp.StatusNotFound: {"Link not found",
-		"No link works at this address. Check it for typing errors, or try again later if the link starts later."},
-	fasthttp.StatusMethodNotAllowed:            {"Method not allowed", "This address does not support that method."},
-	fasthttp.StatusRequestTimeout:              {"Request timeout", "The request took too long to arrive."},
-	fasthttp.StatusGone:                        {"Link no longer available", "This link has expired or has been turned off."},
-	fasthttp.StatusRequestEntityTooLarge:       {"Request too large", "The request body is too large for this address."},
-	fasthttp.StatusUnsupportedMediaType:        {"Unsupported media type", "Send the password as JSON or as a form."},
-	fasthttp.StatusMisdirectedRequest:          {"Unknown host", "This service does not answer for the host name of this address."},
-	fasthttp.StatusTooManyRequests:             {"Too many attempts", "Too many wrong passwords were entered. Wait a while and try again."},
-	fasthttp.StatusRequestHeaderFieldsTooLarge: {"Request header too large", "The request line and the header are larger than 8 KiB."},
-	fasthttp.StatusInternalServerError:         {"Something went wrong", "An internal error occurred. It has been logged."},
-	fasthttp.StatusServiceUnavailable:          {"Service unavailable", "The service cannot answer at the moment. Try again soon."},
-	fasthttp.StatusLoopDetected:                {"Redirect loop", "This link leads back to this service, so it is not followed."},
+		"No link works at this address. Check it for typing errors, or try again later if the link starts later.",
+		"If the address is right, ask the person who gave it to you."},
+	fasthttp.StatusMethodNotAllowed: {"Method not allowed", "This address does not support that method.", ""},
+	fasthttp.StatusRequestTimeout:   {"Request timeout", "The request took too long to arrive.", ""},
+	fasthttp.StatusGone: {"Link no longer available", "This link has expired or has been turned off.",
+		"Ask the person who gave it to you for a new one."},
+	fasthttp.StatusRequestEntityTooLarge:       {"Request too large", "The request body is too large for this address.", ""},
+	fasthttp.StatusUnsupportedMediaType:        {"Unsupported media type", "Send the password as JSON or as a form.", ""},
+	fasthttp.StatusMisdirectedRequest:          {"Unknown host", "This service does not answer for the host name of this address.", ""},
+	fasthttp.StatusTooManyRequests:             {"Too many attempts", "Too many wrong passwords were entered. Wait a while and try again.", ""},
+	fasthttp.StatusRequestHeaderFieldsTooLarge: {"Request header too large", "The request line and the header are larger than 8 KiB.", ""},
+	fasthttp.StatusInternalServerError:         {"Something went wrong", "An internal error occurred. It has been logged.", "Try again later."},
+	fasthttp.StatusServiceUnavailable:          {"Service unavailable", "The service cannot answer at the moment. Try again soon.", ""},
+	fasthttp.StatusLoopDetected:                {"Redirect loop", "This link leads back to this service, so it is not followed.", "Tell the person who gave it to you."},
 }
 
 func newRefusals(p *pages) map[int]*refusal {
 	all := make(map[int]*refusal, len(notices))
 	for status, n := range notices {
-		all[status] = newRefusal(p, status, n.heading, n.text)
+		texts := [len(tongues)]notice{n}
+		others := translated[status]
+		copy(texts[1:], others[:])
+		all[status] = newRefusal(p, status, texts)
 	}
 	return all
 }
 
-func newRefusal(p *pages, status int, heading, text string) *refusal {
-	return &refusal{
-		status: status, heading: heading, text: text,
-		html: p.render(p.notice, page{Heading: heading, Text: text}),
-		json: apierror.Body(status, text, nil, ""),
+func newRefusal(p *pages, status int, texts [len(tongues)]notice) *refusal {
+	r := &refusal{status: status, texts: texts, json: apierror.Body(status, texts[0].text, nil, "")}
+	for i := range r.html {
+		if l := r.spoken(tongue(i)); int(l) == i {
+			r.html[i] = p.notify(texts[i], l)
+		} else {
+			r.html[i] = r.html[l]
+		}
 	}
+	return r
+}
+
+// spoken returns the language in which a visitor who wants l gets the page.
+func (r *refusal) spoken(l tongue) tongue {
+	if r.texts[l].heading == "" {
+		return 0
+	}
+	return l
 }
 
 // newTooMany returns the refusal for the rate limit. The notice with the same status is for password attempts.
 func newTooMany(p *pages) *refusal {
-	return newRefusal(p, fasthttp.StatusTooManyRequests, "Too many requests",
-		"Too many requests came from your address. Wait a while and try again.")
+	return newRefusal(p, fasthttp.StatusTooManyRequests, tooManyTexts)
 }
 
 // newSuspended returns the refusal for a domain that is suspended. The notice with the same status is for links.
-func newSuspended(p *pages) *refusal {
-	return newRefusal(p, fasthttp.StatusGone, "Address not available", "The host name of this address has been taken out of service.")
-}
+func newSuspended(p *pages) *refusal { return newRefusal(p, fasthttp.StatusGone, suspendedTexts) }
 
 // Constant header lines are set as one field whose name contains all of them except the last value. The server writes
 // names unchanged, while it copies and checks each value. That is safe because no part of the name comes from a
@@ -99,7 +114,7 @@ func (h *Handler) answerTo(ctx *fasthttp.RequestCtx, r *refusal, a *asker) {
 	if prefersHTML(a.accept) {
 		p := h.pagesAt(ctx)
 		h.head(ctx, a.id, typeHTML, p.policy)
-		ctx.Response.SetBodyRaw(p.refusalPage(r, h.pages))
+		ctx.Response.SetBodyRaw(p.refusalPage(r, h.pages, tongueOf(a.language)))
 		return
 	}
 	h.head(ctx, a.id, typeJSON, jsonPolicyB)

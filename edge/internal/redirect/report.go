@@ -23,14 +23,9 @@ const (
 	sentMark       = "sent=1"
 )
 
-// reasonNames are what the form shows for abuse.Reasons.
-var reasonNames = map[string]string{
-	"PHISHING": "It asks for passwords or other secrets", "MALWARE": "It spreads malware", "SPAM": "It is spam",
-	"ILLEGAL": "Its content is illegal", "OTHER": "Something else",
-}
-
 // reportForm holds the values of the form with which visitors report a link.
 type reportForm struct {
+	Words         reportWords
 	Slug, Trouble string
 	Reasons       []reasonOption
 	Text, Email   string
@@ -44,18 +39,13 @@ type reasonOption struct {
 	Chosen      bool
 }
 
-const reportText = `{{template "top" .}}{{with .Report}}<p>Tell the operator of this service what is wrong with the link /{{.Slug}}.</p>
+const reportText = `{{template "top" .}}{{with .Report}}<p>{{.Words.Hint}} <bdi dir="ltr">/{{.Slug}}</bdi></p>
 {{if .Trouble}}<p class="bad" role="alert">{{.Trouble}}</p>{{end}}<form method="post" action="/{{.Slug}}/report">
-<label for="reason">What is wrong?</label><select id="reason" name="reason" required{{if .Wrong.reason}} aria-invalid="true"{{end}}>
-<option value="">Choose a reason</option>{{range .Reasons}}<option value="{{.Value}}"{{if .Chosen}} selected{{end}}>{{.Name}}</option>{{end}}</select>
-{{with .Wrong.reason}}<p class="bad">{{.}}</p>{{end}}<label for="text">Details (optional)</label><textarea id="text" name="text" rows="4" maxlength="{{.MaxText}}">{{.Text}}</textarea>
-{{with .Wrong.text}}<p class="bad">{{.}}</p>{{end}}<label for="email">Your e-mail address (optional)</label><input id="email" name="email" type="email" maxlength="{{.MaxEmail}}" autocomplete="email" value="{{.Email}}">
-{{with .Wrong.email}}<p class="bad">{{.}}</p>{{end}}<button type="submit">Send the report</button></form>{{end}}{{template "end" .}}`
-
-// fieldTexts are the problems of the form's fields in words for visitors.
-var fieldTexts = map[string]string{
-	"reason": "Choose a reason.", "text": "Use at most 1,000 characters of plain text.", "email": "This is not an e-mail address.",
-}
+<label for="reason">{{.Words.Reason}}</label><select id="reason" name="reason" required{{if .Wrong.reason}} aria-invalid="true"{{end}}>
+<option value="">{{.Words.Choose}}</option>{{range .Reasons}}<option value="{{.Value}}"{{if .Chosen}} selected{{end}}>{{.Name}}</option>{{end}}</select>
+{{with .Wrong.reason}}<p class="bad">{{.}}</p>{{end}}<label for="text">{{.Words.Details}}</label><textarea id="text" name="text" rows="4" maxlength="{{.MaxText}}">{{.Text}}</textarea>
+{{with .Wrong.text}}<p class="bad">{{.}}</p>{{end}}<label for="email">{{.Words.Email}}</label><input id="email" name="email" type="email" maxlength="{{.MaxEmail}}" autocomplete="email" value="{{.Email}}">
+{{with .Wrong.email}}<p class="bad">{{.}}</p>{{end}}<button type="submit">{{.Words.Send}}</button></form>{{end}}{{template "end" .}}`
 
 // report answers /{slug}/report: a form on GET, and a report of the link on POST.
 func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
@@ -69,9 +59,8 @@ func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
 	case ctx.IsGet(), ctx.IsHead():
 		h.tally.add(ctx.ConnID(), cReportForms)
 		if view(t.query) == sentMark {
-			p := h.pagesOf(t)
-			h.page(ctx, p.render(p.notice,
-				page{Heading: "Thank you", Text: "The report was received. The operator of this service will look at the link."}), p.policy)
+			p, l := h.pagesOf(t), tongueAsked(ctx)
+			h.page(ctx, p.notify(notice{heading: reportTexts[l].Thanks, text: reportTexts[l].Received}, l), p.policy)
 			return
 		}
 		h.showReport(ctx, fasthttp.StatusOK, t, abuse.Report{}, "", nil)
@@ -116,11 +105,10 @@ func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record, t target)
 	case err != nil:
 		h.tally.add(ctx.ConnID(), cReportsFailed)
 		h.deps.Logger.Warn("abuse report not delivered", "error", err.Error())
-		const text = "The report could not be sent. Try again in a few minutes."
 		if fromForm {
-			h.showReport(ctx, fasthttp.StatusServiceUnavailable, t, report, text, nil)
+			h.showReport(ctx, fasthttp.StatusServiceUnavailable, t, report, reportTexts[tongueAsked(ctx)].Later, nil)
 		} else {
-			h.refuseWith(ctx, fasthttp.StatusServiceUnavailable, text)
+			h.refuseWith(ctx, fasthttp.StatusServiceUnavailable, reportTexts[0].Later)
 		}
 		ctx.Response.Header.Set("Retry-After", "60")
 	default:
@@ -201,11 +189,11 @@ func readReport(ctx *fasthttp.RequestCtx) (r abuse.Report, fromForm bool, status
 
 func (h *Handler) refuseReport(ctx *fasthttp.RequestCtx, fromForm bool, t target, r abuse.Report, problems []abuse.Problem) {
 	if fromForm {
-		wrong := map[string]string{}
+		wrong, words := map[string]string{}, &reportTexts[tongueAsked(ctx)]
 		for _, p := range problems {
-			wrong[p.Field] = fieldTexts[p.Field]
+			wrong[p.Field] = words.Wrong[p.Field]
 		}
-		h.showReport(ctx, fasthttp.StatusBadRequest, t, r, "The report was not sent.", wrong)
+		h.showReport(ctx, fasthttp.StatusBadRequest, t, r, words.NotSent, wrong)
 		return
 	}
 	fields := make([]apierror.Field, len(problems))
@@ -217,12 +205,13 @@ func (h *Handler) refuseReport(ctx *fasthttp.RequestCtx, fromForm bool, t target
 
 // showReport shows the form with what the visitor has entered.
 func (h *Handler) showReport(ctx *fasthttp.RequestCtx, status int, t target, r abuse.Report, trouble string, wrong map[string]string) {
-	f := &reportForm{Slug: string(t.slug), Trouble: trouble, Text: strings.ToValidUTF8(r.Text, "\uFFFD"),
+	l := tongueAsked(ctx)
+	f := &reportForm{Words: reportTexts[l], Slug: string(t.slug), Trouble: trouble, Text: strings.ToValidUTF8(r.Text, "\uFFFD"),
 		Email: strings.ToValidUTF8(r.Email, "\uFFFD"), MaxText: abuse.MaxText, MaxEmail: abuse.MaxEmail, Wrong: wrong}
 	for _, value := range abuse.Reasons {
-		f.Reasons = append(f.Reasons, reasonOption{value, reasonNames[value], value == r.Reason})
+		f.Reasons = append(f.Reasons, reasonOption{value, f.Words.Reasons[value], value == r.Reason})
 	}
 	p := h.pagesOf(t)
-	h.page(ctx, p.render(p.report, page{Heading: "Report this link", Report: f}), p.reportPolicy)
+	h.page(ctx, p.render(p.report, page{Language: tongues[l], Heading: f.Words.Heading, Report: f}), p.reportPolicy)
 	ctx.Response.SetStatusCode(status)
 }

@@ -72,6 +72,10 @@ func TestReport_form(t *testing.T) {
 			t.Errorf("%s: %d %s", path, a.StatusCode, a.body)
 		}
 	}
+	if a := w.ask("GET", "/abc/report", "", "Accept", browser, "Accept-Language", "de"); !strings.Contains(a.body, "Diesen Link melden") ||
+		!strings.Contains(a.body, `lang="de"`) || strings.Contains(a.body, "Choose") || strings.Contains(a.body, "Send") {
+		t.Errorf("in German: %s", a.body)
+	}
 	if a := w.ask("GET", "/none/report", "", "Accept", browser); a.StatusCode != 404 {
 		t.Errorf("a link that does not exist: %d", a.StatusCode)
 	}

@@ -30,7 +30,8 @@ type AlertChannel struct {
 
 func alertChannelOf(c alerts.Channel) AlertChannel {
 	out := AlertChannel{ID: c.ID, Name: c.Name, Kind: c.Kind, Host: kit.Text(c.Host()), QuietFrom: kit.Text(alerts.Clock(c.QuietFrom)),
-		QuietTo: kit.Text(alerts.Clock(c.QuietTo)), TimeZone: c.Zone, IsActive: c.Active, LastError: kit.Text(c.LastError), Wording: kit.WordingOf(c.LastError),
+		QuietTo: kit.Text(alerts.Clock(c.QuietTo)), TimeZone: c.Zone, IsActive: c.Active, LastError: kit.Text(c.LastError),
+		Wording: kit.WordingOf(c.LastError),
 		LastSentAt: kit.Instant(c.LastSent), CreatedAt: kit.Time(c.CreatedAt), UpdatedAt: kit.Time(c.UpdatedAt)}
 	if c.Kind == alerts.Mail {
 		out.Email = kit.Text(c.Target)
@@ -71,7 +72,8 @@ type Alert struct {
 }
 
 func alertOf(a store.Alert) Alert {
-	out := Alert{a.ID, a.RuleID, a.RuleName, a.Kind, alerts.Open, a.Summary, kit.WordingOf(a.Summary), a.Links, a.LinkCount, kit.Time(a.FiredAt),
+	out := Alert{a.ID, a.RuleID, a.RuleName, a.Kind, alerts.Open, a.Summary, kit.WordingOf(a.Summary), a.Links, a.LinkCount,
+		kit.Time(a.FiredAt),
 		kit.Instant(a.ResolvedAt)}
 	if a.ResolvedAt != 0 {
 		out.Status = alerts.Resolved

@@ -94,7 +94,7 @@ func (in *ChannelInput) applyTo(c *Channel, v *problem.Fields) {
 		}
 	}
 	if (c.QuietFrom == 0) != (c.QuietTo == 0) {
-		v.Add("quietTo", "must be given together with quietFrom")
+		v.Add("quietTo", "must be given together with the beginning of the quiet hours")
 	}
 	if in.Zone != nil {
 		c.Zone = *in.Zone

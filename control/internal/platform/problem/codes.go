@@ -228,6 +228,8 @@ var sentences = []struct {
 	{"ALERT_CERTIFICATE", []string{"The certificate of the domain %s cannot be renewed, or ends within three days."}},
 	{"ALERT_WEBHOOK", []string{"The webhook %q fails: the last attempts got no answer that is a success."}},
 	{"ALERT_PAUSED", []string{"The webhook %q is paused, because nothing could be delivered for three days."}},
+	{"QUIET_BOTH", []string{"must be given together with the beginning of the quiet hours"}},
+	{"OF_MEMBER", []string{"must be the e-mail address of a member of the workspace"}},
 	{"CHAT_ANSWERED", []string{"The receiver answered with the status %d."}},
 	{"CHAT_SILENT", []string{"The receiver could not be reached."}},
 	{"CHAT_PRIVATE", []string{"The address of the channel is not a public one."}},

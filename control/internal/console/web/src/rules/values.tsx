@@ -2,6 +2,7 @@
 import { useId, useMemo } from 'preact/hooks';
 import { language, t, weekday } from '../text';
 import { Chips, type Option } from '../ui/chips';
+import { DateLine } from '../ui/datetime';
 import type { Condition } from './model';
 import { countries, spoken } from './places';
 import { choiceKey, daysOf, isType, spanOf, takesList, types, type Type } from './types';
@@ -156,22 +157,24 @@ function Days({ condition, onValue }: EditorProps) {
 
 /** A time of day or a date, or two of them, with their zone. */
 function SpanEditor({ condition, onValue }: EditorProps) {
-  const type = condition.type === 'time' ? 'time' : 'datetime-local';
+  const kind = condition.type === 'time' ? 'time' : 'datetime';
   const span = spanOf(condition.value);
   return (
     <>
-      <input
-        type={type}
-        aria-label={t('rules.from')}
+      <DateLine
+        label={t('rules.from')}
+        kind={kind}
+        zone={span.timezone}
         value={span.start ?? ''}
-        onInput={(event) => onValue({ ...span, start: event.currentTarget.value })}
+        onValue={(start) => onValue({ ...span, start })}
       />
       {condition.operator === 'between' && (
-        <input
-          type={type}
-          aria-label={t('rules.to')}
+        <DateLine
+          label={t('rules.to')}
+          kind={kind}
+          zone={span.timezone}
           value={span.end ?? ''}
-          onInput={(event) => onValue({ ...span, end: event.currentTarget.value })}
+          onValue={(end) => onValue({ ...span, end })}
         />
       )}
       <Zone value={span.timezone} onValue={(timezone) => onValue({ ...span, timezone })} />

@@ -2,7 +2,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { t } from '../text';
 import { Calendar } from './calendar';
-import { isWhole, ownZone, understood, written, zoneName } from './dates';
+import { isWhole, isZone, ownZone, understood, written, zoneName } from './dates';
 import { example, type Shared } from './datetime';
 import { Icon } from './icon';
 
@@ -62,10 +62,11 @@ function Zone({ id, zone = ownZone(), at }: { id: string; zone: string | undefin
 
 /** The line in which people type, with the zone and the button of the calendar. */
 export function Line(props: LineProps) {
-  const { id, label, hidden, describedBy, wrong, value, kind = 'datetime', zone } = props;
+  const { id, label, hidden, describedBy, wrong, value, kind = 'datetime' } = props;
+  const zone = isZone(props.zone) ? props.zone : undefined;
   const place = useRef<HTMLDivElement>(null);
   const [open, setOpen] = useState(false);
-  const { shown, type, leave, set } = useTyping(props);
+  const { shown, type, leave, set } = useTyping({ ...props, zone });
   const whole = isWhole(value, kind) ? value : '';
   const calendar = t('date.calendar', { field: label });
   return (
@@ -77,7 +78,7 @@ export function Line(props: LineProps) {
         type="text"
         autocomplete="off"
         spellcheck={false}
-        placeholder={example(kind)}
+        placeholder={`\u2066${example(kind)}\u2069`} // from left to right, also in Arabic
         aria-label={hidden ? label : undefined}
         aria-invalid={wrong ? 'true' : undefined}
         aria-describedby={[describedBy, kind === 'datetime' && `${id}-zone`].filter(Boolean).join(' ') || undefined}
@@ -89,7 +90,7 @@ export function Line(props: LineProps) {
         onChange={(event) => leave(event.currentTarget.value)}
         onBlur={(event) => leave(event.currentTarget.value)}
       />
-      {kind === 'datetime' && <Zone id={`${id}-zone`} zone={zone} at={whole} />}
+      {kind === 'datetime' && zone === props.zone && <Zone id={`${id}-zone`} zone={zone} at={whole} />}
       {kind !== 'time' && (
         <button
           type="button"

@@ -192,5 +192,14 @@ export function zoneName(zone: string | undefined, at: string): string {
   return parts.find((one) => one.type === 'timeZoneName')?.value ?? '';
 }
 
+/** Whether the browser knows a zone, which may be what somebody has typed. */
+export function isZone(zone: string | undefined): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).format() !== '';
+  } catch {
+    return false;
+  }
+}
+
 /** The name of the browser's zone. */
 export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -32,7 +32,7 @@ export const described = (id: string, { hint, problem }: Common) =>
 interface InputProps extends Common {
   value: string;
   onValue: (value: string) => void;
-  type?: 'text' | 'color' | 'date' | 'datetime-local' | 'email' | 'password' | 'url' | 'number';
+  type?: 'text' | 'color' | 'email' | 'password' | 'url' | 'number';
   name?: string;
   autocomplete?: AutoFill;
   inputmode?: 'url' | 'numeric' | 'text';
@@ -61,7 +61,7 @@ export function Input({ label, hint, problem, value, onValue, type = 'text', fir
   } as JSX.IntrinsicElements['input'];
   return (
     <Frame id={id} {...common}>
-      <input {...attributes} data-first={first} />
+      <input {...attributes} data-first={first ? true : undefined} />
       {options && (
         <datalist id={`${id}-options`}>
           {options.map((one) => (

@@ -18,6 +18,8 @@ interface FilePickerProps extends Common {
   busy?: boolean;
   /** The text of the button. */
   action?: string;
+  /** What the file is for, if the label does not say it; it is read out with the button. */
+  of?: string;
 }
 
 /** Whether a file is of a kind that a field takes. Systems know no media type of some endings. */
@@ -39,7 +41,7 @@ export function size(bytes: number): string {
 
 /** A field for a file. */
 export function FilePicker(props: FilePickerProps) {
-  const { label, hint, problem, name, accept, file, onFile, busy = false, action } = props;
+  const { label, hint, problem, name, accept, file, onFile, busy = false, action, of = label } = props;
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -100,7 +102,7 @@ export function FilePicker(props: FilePickerProps) {
           id={id}
           type="button"
           class="button"
-          aria-label={`${text}: ${label}`}
+          aria-label={`${text}: ${of}`}
           aria-busy={busy}
           aria-invalid={common.problem ? 'true' : undefined}
           aria-describedby={described(id, common)}

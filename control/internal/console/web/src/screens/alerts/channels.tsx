@@ -139,10 +139,10 @@ export function Channels() {
         </Empty>
       )}
       {data && data.total > 0 && (
-        <>
+        <div class="alertlist">
           <p class="choices">{add}</p>
           <Rows rows={data.data} onAsk={setAsking} onChanged={list.reload} />
-        </>
+        </div>
       )}
       <Pager page={page} totalPages={data?.totalPages ?? 1} />
       {(asking?.kind === 'edit' || query.value.has('new')) && (

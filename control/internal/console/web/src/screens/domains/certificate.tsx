@@ -1,5 +1,5 @@
 // The certificate of a domain: its state in words, and the upload of one's own.
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import { query, search } from '../../route';
 import { may } from '../../session';
@@ -7,6 +7,7 @@ import { moment, said, t } from '../../text';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Area } from '../../ui/field';
+import { FilePicker } from '../../ui/filepicker';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
 import { Icon } from '../../ui/icon';
@@ -26,7 +27,6 @@ interface PemProps {
 
 /** A text in PEM, which can also be read from a file. */
 function Pem({ label, hint, name, value, onValue, problem }: PemProps) {
-  const id = useId();
   return (
     <div class="pem">
       <Area
@@ -39,15 +39,11 @@ function Pem({ label, hint, name, value, onValue, problem }: PemProps) {
         onValue={onValue}
         problem={problem}
       />
-      <label class="hint" for={id}>
-        {t('domain.cert.file')}
-      </label>
-      <input
-        id={id}
-        type="file"
-        aria-label={`${label}: ${t('domain.cert.file')}`}
+      <FilePicker
+        label={t('domain.cert.file')}
+        of={label}
         accept=".pem,.crt,.cer,.key,.txt"
-        onChange={(event) => void event.currentTarget.files?.[0]?.text().then(onValue)}
+        onFile={(file) => void file?.text().then(onValue)}
       />
     </div>
   );

@@ -9,6 +9,7 @@ import { Section } from '../../ui/page';
 import { Table } from '../../ui/table';
 import { Chart, Legend, type Series } from '../analytics/chart';
 import { namesOf } from '../analytics/points';
+import { rough } from './plan';
 import type { Test } from './test';
 
 type Experiment = Schema<'Experiment'>;
@@ -216,7 +217,7 @@ export function Outcome({
       </div>
       <p class="hint">{t('test.readHint')}</p>
       {experiment.requiredVisitors !== null && (
-        <p class="hint">{t('test.required', { n: experiment.requiredVisitors })}</p>
+        <p class="hint">{t('test.required', { n: rough(experiment.requiredVisitors) })}</p>
       )}
       {none && <NoConversions goal={experiment.goal} />}
       {experiment.mixedCurrencies && (

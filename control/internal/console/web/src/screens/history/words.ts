@@ -59,5 +59,6 @@ export function aboutOf(entry: Entry): string[] {
     ...entry.routingRules.map((part) => partOf('rule', part)),
     ...entry.variants.map((part) => partOf('variant', part)),
   ];
-  return entry.action === 'URL_UPDATED' && about.length > 0 ? about : [actionOf(entry.action)];
+  const whole = entry.action !== 'URL_UPDATED' && actions.has(entry.action);
+  return whole || about.length === 0 ? [actionOf(entry.action)] : about;
 }

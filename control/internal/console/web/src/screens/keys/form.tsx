@@ -5,6 +5,7 @@ import { Button } from '../../ui/button';
 import { Choice } from '../../ui/choice';
 import { Dialog } from '../../ui/dialog';
 import { useDraft } from '../../ui/draft';
+import { DateTime } from '../../ui/datetime';
 import { Area, Input, Tick } from '../../ui/field';
 import { refused, useSaving } from '../../ui/form';
 import { Problem } from '../../ui/problem';
@@ -133,11 +134,10 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
           onValue={(allowedIps) => set({ allowedIps })}
           problem={saving.problem('allowedIps')}
         />
-        <Input
+        <DateTime
           label={t('keys.expires')}
           hint={t('keys.expiresHint')}
           name="expiresAt"
-          type="datetime-local"
           value={fields.expiresAt}
           onValue={(expiresAt) => set({ expiresAt })}
           problem={saving.problem('expiresAt')}

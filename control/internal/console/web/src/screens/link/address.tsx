@@ -1,5 +1,6 @@
 // The short address of a new link: its domain and slug, and whether they are free.
-import { api } from '../../api/client';
+import { useEffect } from 'preact/hooks';
+import { api, type Schema } from '../../api/client';
 import { t } from '../../text';
 import { Input } from '../../ui/field';
 import { useLater } from '../../ui/later';
@@ -21,10 +22,11 @@ interface StateProps {
   domain: string;
   within: string | undefined;
   onSlug: (slug: string) => void;
+  onFound: ((answer: Schema<'SlugAvailability'>) => void) | undefined;
 }
 
 /** Whether the slug is free. Its line is always there, so that nothing moves when the answer arrives. */
-function State({ slug, idea, domain, within, onSlug }: StateProps) {
+function State({ slug, idea, domain, within, onSlug, onFound }: StateProps) {
   const asked = slug || idea;
   const wanted = useLater(asked);
   const found = useResource(`${wanted} ${domain}`, async (signal) =>
@@ -39,6 +41,11 @@ function State({ slug, idea, domain, within, onSlug }: StateProps) {
   );
   const answer = found.data?.slug === asked ? found.data : undefined;
   const offer = slug === '' && answer?.status === 'FREE' ? idea : answer?.suggestion;
+  useEffect(() => {
+    if (answer) onFound?.(answer);
+    // Only another answer is a reason.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [answer]);
   const link = answer ? bare(answer.shortUrl) : '';
   const says = answer && {
     FREE: () => t('create.slugFree', { link }),
@@ -71,11 +78,13 @@ interface AddressProps {
   explicit?: boolean;
   /** Another workspace than the chosen one. */
   within?: string | undefined;
+  /** Called with what the server says about a slug or an idea. */
+  onFound?: (answer: Schema<'SlugAvailability'>) => void;
   set: (values: { customSlug?: string; domain?: string }) => void;
   problem: (field: string) => string | undefined;
 }
 
-export function Address({ slug, idea = '', domain, fixed, explicit, within, set, problem }: AddressProps) {
+export function Address({ slug, idea = '', domain, fixed, explicit, within, onFound, set, problem }: AddressProps) {
   return (
     <>
       {!fixed && (
@@ -105,6 +114,7 @@ export function Address({ slug, idea = '', domain, fixed, explicit, within, set,
           domain={domain}
           within={within}
           onSlug={(customSlug) => set({ customSlug })}
+          onFound={onFound}
         />
       </div>
     </>

@@ -70,7 +70,7 @@ export function LinkHead({ link, share, onEdit, onChanged }: HeadProps) {
       <p class="leads">
         <SiteIcon of={originalUrl} />
         {link.title && <b dir="auto">{link.title}</b>}
-        <span class="to" aria-hidden="true" />
+        <span class="onto" aria-hidden="true" />
         <Destination address={originalUrl} />
       </p>
       <ul class="states">

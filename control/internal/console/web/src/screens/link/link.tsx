@@ -1,4 +1,5 @@
 import './link.css';
+import { useState } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { query, search, to } from '../../route';
 import { may, user } from '../../session';
@@ -65,14 +66,21 @@ function Unsaved({ onEdit }: { onEdit: () => void }) {
   );
 }
 
-function Loaded({ link, onChanged }: { link: Link; onChanged: () => void }) {
+interface LoadedProps {
+  link: Link;
+  /** Called after the link has changed, with what it has become if that is known. */
+  onChanged: (now?: Link) => void;
+}
+
+function Loaded({ link, onChanged }: LoadedProps) {
   const { id } = link;
   const facts = useResource(`facts ${id} ${link.updatedAt}`, (signal) => factsOf(link, signal));
   const isEditing = query.value.has('edit') && may('EDITOR');
   const edit = (on: boolean) => search({ edit: on ? '1' : '' }, { step: on });
-  const saved = ({ status }: Link, done: boolean) => {
+  const saved = (now: Link, done: boolean) => {
+    const { status } = now;
     notify(status === 'ACTIVE' ? t('edit.saved') : t('edit.savedNot', { status: t(`status.${status}`) }));
-    onChanged();
+    onChanged(now);
     if (done) edit(false);
   };
   return (
@@ -91,10 +99,14 @@ function Loaded({ link, onChanged }: { link: Link; onChanged: () => void }) {
 /** The page of a link. Its form is a sheet, which the address opens with edit=1. */
 export function LinkScreen({ id }: { id: string }) {
   const link = useResource(`link ${id}`, (signal) => api.get('/api/urls/{id}', { path: { id }, signal }));
+  // What a form has saved counts at once, so that it is not opened again with what was there before.
+  const [saved, setSaved] = useState<Link>();
   if (link.error !== undefined || !link.data) return <Waiting of={link} />;
-  const changed = () => {
+  const isNewer = saved?.id === id && saved.updatedAt > link.data.updatedAt;
+  const changed = (now?: Link) => {
+    setSaved(now);
     forget();
     link.reload();
   };
-  return <Loaded key={id} link={link.data} onChanged={changed} />;
+  return <Loaded key={id} link={isNewer ? saved : link.data} onChanged={changed} />;
 }

@@ -1,11 +1,12 @@
 // Everything about a new link but its destination, with what visitors will see beside it. It is loaded after the dialog is open.
-import { useEffect, useRef } from 'preact/hooks';
-import { api } from '../../api/client';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { api, type Schema } from '../../api/client';
 import { to } from '../../route';
 import { t } from '../../text';
 import { Input } from '../../ui/field';
 import { useLater } from '../../ui/later';
 import { useResource } from '../../ui/resource';
+import { encode, pathOf } from '../qr/encode';
 import { bare, complete, shared } from '../links/changes';
 import type { Draft, Place } from '../links/create';
 import { Address } from './address';
@@ -51,14 +52,42 @@ interface OptionsProps {
   more: boolean;
 }
 
-/** The short address as far as it is chosen. */
-function shortOf({ customSlug, domain }: Draft, place: Place | undefined): string {
-  const host = place?.host ?? (domain === '' || domain === shared ? location.host : domain);
+type Found = Schema<'SlugAvailability'>;
+
+/** The short address as far as it is chosen. The server knows the host of the default domain. */
+function shortOf({ customSlug, domain }: Draft, place: Place | undefined, found: Found | undefined): string {
+  const told = found && bare(found.shortUrl).split('/')[0];
+  const host = place?.host ?? told ?? (domain === '' || domain === shared ? location.host : domain);
   return `${host}/${customSlug.trim() || t('over.random')}`;
+}
+
+/** The QR code of a chosen address, as soon as it is known to be free. */
+function CodeOf({ address }: { address: string }) {
+  const code = address === '' ? undefined : encode(address);
+  const size = (code?.length ?? 0) + 8;
+  return (
+    <>
+      <h3>{t('qr.title')}</h3>
+      {code ? (
+        <svg
+          class="nextcode"
+          viewBox={`0 0 ${size} ${size}`}
+          role="img"
+          aria-label={t('qr.preview', { address: bare(address) })}
+        >
+          <path d={pathOf(code)} />
+        </svg>
+      ) : (
+        <p class="hint">{t('create.codeLater')}</p>
+      )}
+    </>
+  );
 }
 
 export function Options({ draft, place, set, problem, more }: OptionsProps) {
   const { data: page } = usePage(draft.originalUrl);
+  const [found, setFound] = useState<Found>();
+  const chosen = found?.status === 'FREE' && found.slug === draft.customSlug.trim() ? found.shortUrl : '';
   const take = useRef(set);
   take.current = set;
   const free = draft.title === '' || draft.title === draft.pageTitle; // what somebody has typed stays
@@ -79,6 +108,7 @@ export function Options({ draft, place, set, problem, more }: OptionsProps) {
             domain={draft.domain}
             fixed={place !== undefined}
             within={place?.within}
+            onFound={setFound}
             set={set}
             problem={problem}
           />
@@ -100,11 +130,13 @@ export function Options({ draft, place, set, problem, more }: OptionsProps) {
         </div>
         <Preview
           fields={draft}
-          short={shortOf(draft, place)}
+          short={shortOf(draft, place, found)}
           image=""
           isProtected={draft.password !== ''}
           page={page}
-        />
+        >
+          <CodeOf address={chosen} />
+        </Preview>
       </div>
     </>
   );

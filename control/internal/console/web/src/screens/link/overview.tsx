@@ -32,6 +32,7 @@ export interface Facts {
   share: number | undefined;
   variants: readonly Schema<'Variant'>[];
   changes: readonly Schema<'URLChange'>[];
+  bundles: readonly Schema<'ListedBundle'>[];
 }
 
 const sum = (days: Days, of: 'clicks' | 'conversions'): number => days.reduce((all, day) => all + (day[of] ?? 0), 0);
@@ -49,13 +50,14 @@ export async function factsOf(link: Link, signal: AbortSignal): Promise<Facts> {
         signal,
       }),
     );
-  const [all, undecided, rules, variants, changes, goals] = await Promise.all([
+  const [all, undecided, rules, variants, changes, goals, found] = await Promise.all([
     report({ series: 'people,bots' }),
     link.isSmartRouting ? report({ ruleId: ['none'] }) : undefined,
     or(api.get('/api/urls/{id}/routing-rules', { path, signal })),
     or(api.get('/api/urls/{id}/variants', { path, signal })),
     or(api.get('/api/urls/{id}/history', { path, query: { pageSize: listedChanges }, signal })),
     link.trackConversions ? or(api.get('/api/urls/{id}/goals', { path, signal })) : undefined,
+    or(api.get('/api/urls', { query: { search: link.slug, include: ['bundles'], pageSize: 100 }, signal })),
   ]);
   const [goal] = listOf(goals).toSorted((a, b) => b.conversions - a.conversions);
   return {
@@ -70,6 +72,7 @@ export async function factsOf(link: Link, signal: AbortSignal): Promise<Facts> {
         : undefined,
     variants: variants?.variants ?? [],
     changes: changes?.data ?? [],
+    bundles: found?.bundles?.filter((one) => one.urlIds.includes(link.id)) ?? [],
   };
 }
 
@@ -201,7 +204,7 @@ function Changes({ id, facts: { changes } }: { id: string; facts: Facts }) {
   );
 }
 
-function About({ link }: { link: Link }) {
+function About({ link, bundles }: { link: Link; bundles: Facts['bundles'] }) {
   const by = creatorOf(link);
   const campaign = utm.map((name) => link[name]).filter(Boolean);
   return (
@@ -221,12 +224,28 @@ function About({ link }: { link: Link }) {
                 </a>
               ))}
         </dd>
+        {bundles.length > 0 && (
+          <>
+            <dt>{t('nav.bundles')}</dt>
+            <dd>
+              {bundles.map((one) => (
+                <a key={one.id} href={to(`/bundles/${one.id}`)} dir="auto">
+                  {one.name}
+                </a>
+              ))}
+            </dd>
+          </>
+        )}
         <dt>{t('edit.campaign')}</dt>
-        <dd dir="auto">{campaign.length > 0 ? campaign.join(' / ') : t('over.none')}</dd>
+        <dd>
+          <bdi>{campaign.length > 0 ? campaign.join(' / ') : t('over.none')}</bdi>
+        </dd>
         {link.notes && (
           <>
             <dt>{t('edit.notes')}</dt>
-            <dd dir="auto">{link.notes}</dd>
+            <dd>
+              <bdi>{link.notes}</bdi>
+            </dd>
           </>
         )}
         <dt>{t('history.created')}</dt>
@@ -260,7 +279,7 @@ export function Overview({ link, facts }: { link: Link; facts: Facts | undefined
         ) : (
           <div class="loading" aria-busy="true" />
         )}
-        <About link={link} />
+        <About link={link} bundles={facts?.bundles ?? []} />
       </div>
       <div>
         <Block title={t('qr.title')} way={[`/links/${link.id}/qr`, t('over.design')]}>

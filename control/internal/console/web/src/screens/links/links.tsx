@@ -149,7 +149,7 @@ function useListKeys(list: List, pick: (index: number, shift: boolean) => void):
     if (!link) return false;
     if (key.toLowerCase() === 'x' && may('EDITOR')) pick(focused, key === 'X');
     else if (key === 'c') copyOf(link);
-    else if (key === 'e') go(`/links/${link.id}`);
+    else if (key === 'e') go(`/links/${link.id}?edit=1`);
     else if (key === 'o') open(link.shortUrl, '_blank', 'noreferrer');
     else return false;
     return true;

@@ -5,7 +5,7 @@ import { Dialog } from '../../ui/dialog';
 import { Table, type Column } from '../../ui/table';
 import { bare } from '../links/changes';
 import type { Click } from './feed';
-import { Explained } from '../rules/tryout';
+import { TryVisitor } from '../rules/tryout';
 import { visitorOf } from '../rules/visitor';
 import { decision } from './names';
 
@@ -71,7 +71,7 @@ function Why({ click, link }: { click: Click; link: string }) {
   return (
     <Dialog title={t('live.click', { time: second(click.timestamp) })} onClose={() => search({ why: '' })}>
       <p class="hint">{t('live.whyHint')}</p>
-      <Explained link={link} visitor={visitorOf(click)} />
+      <TryVisitor link={link} visitor={visitorOf(click)} />
       <footer>
         <a class="button plain" href={to(`/links/${link}/rules`)}>
           {t('rules.short')}

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { query, search } from '../../route';
 import { workspace } from '../../session';
-import { moment, number, t } from '../../text';
+import { language, number, t } from '../../text';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
@@ -14,6 +14,10 @@ import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
 import { allSegments, ReportForm, type Report } from './form';
 import './reports.css';
+
+/** A time in the zone of a report. */
+const within = (at: string, timeZone: string) =>
+  new Intl.DateTimeFormat(language.value, { dateStyle: 'full', timeStyle: 'short', timeZone }).format(new Date(at));
 
 type Asking = { kind: 'edit' | 'delete'; of: Report } | undefined;
 
@@ -58,7 +62,7 @@ function One({ of: r, segment, onAsk, onChanged }: OneProps) {
         {t(`mailed.every.${r.every}`, { zone: r.timezone })}{' '}
         {r.segmentId === null ? t('mailed.all') : t('mailed.segmentIs', { name: segment ?? '…' })}
       </p>
-      {r.isActive && <p class="hint">{t('mailed.next', { time: moment(r.nextAt) })}</p>}
+      {r.isActive && <p class="hint">{t('mailed.next', { time: within(r.nextAt, r.timezone) })}</p>}
       <Recipients of={r} />
       <p class="choices">
         <Button

@@ -1,10 +1,11 @@
 import './qr.css';
-import { useId, useRef, useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { query, search } from '../../route';
 import { number, t } from '../../text';
 import { Button } from '../../ui/button';
-import { Frame, Select } from '../../ui/field';
+import { Select } from '../../ui/field';
+import { FilePicker } from '../../ui/filepicker';
 import { Head, Waiting } from '../../ui/page';
 import { useResource } from '../../ui/resource';
 import { save } from '../../ui/save';
@@ -74,39 +75,20 @@ function Warnings({ style }: { style: Style }) {
 
 /** The choice of an image for the middle of the code. */
 function Logo({ logo, onLogo }: LogoProps) {
-  const id = useId();
-  const input = useRef<HTMLInputElement>(null);
   const take = (file: File | undefined) => {
     onLogo(file);
     // The logo covers a part of the code, which only these levels repair.
     if (file && !logoLevels.includes(query.value.get('level') ?? '')) search({ level: 'H' });
   };
   return (
-    <>
-      <Frame id={id} label={t('qr.logo')} hint={t('qr.logoHint')}>
-        <input
-          ref={input}
-          id={id}
-          type="file"
-          name="logo"
-          accept="image/png,image/jpeg,image/webp,image/gif"
-          aria-describedby={`${id}-hint`}
-          onChange={(event) => take(event.currentTarget.files?.[0])}
-        />
-      </Frame>
-      {logo && (
-        <Button
-          icon="close"
-          onClick={() => {
-            if (input.current) input.current.value = ''; // so that the same file can be chosen again
-            input.current?.focus();
-            take(undefined);
-          }}
-        >
-          {t('qr.noLogo')}
-        </Button>
-      )}
-    </>
+    <FilePicker
+      label={t('qr.logo')}
+      hint={t('qr.logoHint')}
+      name="logo"
+      accept="image/png,image/jpeg,image/webp,image/gif"
+      file={logo}
+      onFile={take}
+    />
   );
 }
 

@@ -2,12 +2,15 @@ import { useEffect, useState } from 'preact/hooks';
 import { api, ApiError, type Schema } from '../../api/client';
 import { find, locate, parse } from '../../rules/model';
 import { countries } from '../../rules/places';
+import { seen } from '../../rules/sentence';
 import { isType, typeKey } from '../../rules/types';
 import { percent, t } from '../../text';
 import { Button } from '../../ui/button';
+import { DateTime } from '../../ui/datetime';
 import { Input, Select } from '../../ui/field';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
+import { local } from '../../ui/time';
 import { bare } from '../links/changes';
 import { TraceView } from './trace';
 import { agentNames, agentOf, nameOfAgent, somebody, visitOf, type AgentName, type Visitor } from './visitor';
@@ -27,6 +30,9 @@ function useSettled<T>(value: T, pause = 600): T {
 
 function VisitorForm({ visitor, set }: { visitor: Visitor; set: (values: Partial<Visitor>) => void }) {
   const name = nameOfAgent(visitor.userAgent);
+  // A click has these instead of a User-Agent.
+  const device = visitor.device && seen('device', visitor.device);
+  const known = [device, visitor.os, visitor.browser].filter(Boolean);
   return (
     <div class="visitor">
       <Select<AgentName | ''>
@@ -34,10 +40,10 @@ function VisitorForm({ visitor, set }: { visitor: Visitor; set: (values: Partial
         name="agent"
         value={name}
         options={[
-          ...(name === '' ? [['', visitor.userAgent] as const] : []),
+          ...(name === '' ? [['', known.join(' · ') || visitor.userAgent] as const] : []),
           ...agentNames.map((one) => [one, t(`try.agent.${one}`)] as const),
         ]}
-        onValue={(one) => one !== '' && set({ userAgent: agentOf(one) })}
+        onValue={(one) => one !== '' && set({ userAgent: agentOf(one), device: '', os: '', browser: '' })}
       />
       <Select
         label={t('rule.country')}
@@ -74,11 +80,10 @@ function VisitorForm({ visitor, set }: { visitor: Visitor; set: (values: Partial
         onValue={(query) => set({ query })}
       />
       <Input label={t('rule.ip')} name="ip" value={visitor.ip ?? ''} spellcheck={false} onValue={(ip) => set({ ip })} />
-      <Input
+      <DateTime
         label={t('try.time')}
         name="time"
-        type="datetime-local"
-        value={visitor.time}
+        value={visitor.time.endsWith('Z') ? local(visitor.time) : visitor.time}
         onValue={(time) => set({ time })}
       />
       <label class="tick">
@@ -273,5 +278,19 @@ export function TryOut(props: Tried) {
       <summary>{props.draft ? t('try.title') : t('try.saved')}</summary>
       {open && <Simulator {...props} />}
     </details>
+  );
+}
+
+/** The simulator filled with a visitor: where that one would go and why, and below what can be changed to compare. */
+export function TryVisitor({ link, visitor: given }: { link: string; visitor: Visitor }) {
+  const [visitor, setVisitor] = useState(given);
+  return (
+    <>
+      <Explained link={link} visitor={useSettled(visitor)} />
+      <details class="tryout">
+        <summary>{t('try.change')}</summary>
+        <VisitorForm visitor={visitor} set={(values) => setVisitor((last) => ({ ...last, ...values }))} />
+      </details>
+    </>
   );
 }

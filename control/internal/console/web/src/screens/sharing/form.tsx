@@ -4,6 +4,7 @@ import { api, type Schema } from '../../api/client';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
+import { DateTime } from '../../ui/datetime';
 import { Area, Input, Tick } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
@@ -119,10 +120,9 @@ export function ShareForm({ of, onClose, onSaved }: ShareFormProps) {
         first
       />
       <Password old={old} fields={fields} set={set} problem={saving.problem('password')} />
-      <Input
+      <DateTime
         label={t('share.expires')}
         name="expiresAt"
-        type="datetime-local"
         value={fields.expiresAt}
         onValue={(expiresAt) => set({ expiresAt })}
         problem={saving.problem('expiresAt')}

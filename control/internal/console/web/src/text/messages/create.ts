@@ -187,6 +187,14 @@ export const create = {
     ja: '表示',
     ar: 'عرضها',
   },
+  'create.codeLater': {
+    en: 'Choose a slug to see it now. Otherwise it comes with the link.',
+    de: 'Wählen Sie ein Kürzel, um ihn jetzt zu sehen. Sonst kommt er mit dem Link.',
+    fr: 'Choisissez un slug pour le voir dès maintenant. Sinon, il vient avec le lien.',
+    es: 'Elija un slug para verlo ahora. Si no, llega con el enlace.',
+    ja: 'スラッグを決めるとここに表示されます。決めない場合はリンクと同時に作られます。',
+    ar: 'اختر اسمًا لطيفًا لرؤيته الآن، وإلا فسيأتي مع الرابط.',
+  },
   'create.noPage': {
     en: 'This page cannot be read at present. The link can be created nevertheless.',
     de: 'Diese Seite lässt sich gerade nicht lesen. Der Link kann trotzdem erstellt werden.',

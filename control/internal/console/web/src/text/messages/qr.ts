@@ -257,12 +257,4 @@ export const qr = {
     ja: 'コードの中央に表示します。1 MiBまで。保存されません。',
     ar: 'في وسط الرمز، بحجم أقصاه 1 ميبيبايت. لا يُحفظ.',
   },
-  'qr.noLogo': {
-    en: 'Remove the logo',
-    de: 'Logo entfernen',
-    fr: 'Retirer le logo',
-    es: 'Quitar el logotipo',
-    ja: 'ロゴを削除',
-    ar: 'إزالة الشعار',
-  },
 } as const satisfies Messages;

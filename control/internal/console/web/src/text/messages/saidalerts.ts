@@ -122,4 +122,20 @@ export const saidalerts = {
     ja: 'このアドレスはワークスペースのメンバーのものではありません。',
     ar: 'العنوان لا يخص أي عضو في مساحة العمل.',
   },
+  'said.QUIET_BOTH': {
+    en: 'enter both times, or none',
+    de: 'Beide Zeiten angeben oder keine',
+    fr: 'indiquez les deux heures, ou aucune',
+    es: 'indica las dos horas o ninguna',
+    ja: '両方の時刻を入力するか、どちらも空にします',
+    ar: 'أدخل الوقتين معًا أو لا شيء',
+  },
+  'said.OF_MEMBER': {
+    en: 'must belong to a member of the workspace',
+    de: 'muss einem Mitglied des Arbeitsbereichs gehören',
+    fr: 'doit appartenir à un membre de l’espace de travail',
+    es: 'debe pertenecer a un miembro del espacio de trabajo',
+    ja: 'ワークスペースのメンバーのものにします',
+    ar: 'يجب أن يخص عضوًا في مساحة العمل',
+  },
 } as const satisfies Messages;

@@ -25,6 +25,14 @@ export const tryout = {
     ja: '先に次の項目を完成させてください：',
     ar: 'أكمل ما يلي أولًا:',
   },
+  'try.change': {
+    en: 'Try another visitor',
+    de: 'Anderen Besucher ausprobieren',
+    fr: 'Essayer un autre visiteur',
+    es: 'Probar con otro visitante',
+    ja: '別の訪問者で試す',
+    ar: 'تجربة زائر آخر',
+  },
   'try.hint': {
     en: 'Choose a visitor and see where the rules would send them, and why. Nothing is stored.',
     de: 'Wählen Sie einen Besucher und sehen Sie, wohin die Regeln ihn führen und warum. Nichts wird gespeichert.',

@@ -1,0 +1,165 @@
+package redirect
+
+import (
+	"bytes"
+	"net/http"
+
+	"github.com/valyala/fasthttp"
+)
+
+// tongues are the languages of the pages for visitors, which are those of the console. The first is for everybody else.
+var tongues = [...]string{"en", "de", "fr", "es", "ja", "ar"}
+
+// tongue is an index of tongues.
+type tongue uint8
+
+// maxTongues is how much of an Accept-Language header is read. Browsers send less.
+const maxTongues = 256
+
+// tongueOf returns the language of the pages that an Accept-Language header ranks highest. It does not allocate, because every visitor
+// of an address without a link needs it.
+func tongueOf(header []byte) tongue {
+	header = header[:min(len(header), maxTongues)]
+	var best tongue
+	most := 0
+	for len(header) > 0 {
+		var item []byte
+		item, header, _ = bytes.Cut(header, []byte(","))
+		tag, parameter, _ := bytes.Cut(item, []byte(";"))
+		if rank := rankOf(parameter); rank > most {
+			for i, one := range tongues {
+				if speaks(bytes.TrimSpace(tag), one) {
+					best, most = tongue(i), rank
+				}
+			}
+		}
+	}
+	return best
+}
+
+// tongueAsked returns the language of the pages that a request prefers.
+func tongueAsked(ctx *fasthttp.RequestCtx) tongue {
+	return tongueOf(first(ctx.Request.Header.RawHeaders(), "accept-language"))
+}
+
+// speaks reports whether a tag such as de-AT is of a language.
+func speaks(tag []byte, language string) bool {
+	return len(tag) >= 2 && tag[0]|0x20 == language[0] && tag[1]|0x20 == language[1] && (len(tag) == 2 || tag[2] == '-')
+}
+
+// rankOf returns the weight of a parameter such as q=0.8 in thousandths. Without one it is 1000; one that is no weight counts as 0.
+func rankOf(parameter []byte) int {
+	parameter = bytes.TrimSpace(parameter)
+	if len(parameter) == 0 {
+		return 1000
+	}
+	if len(parameter) < 3 || len(parameter) > 7 || parameter[0]|0x20 != 'q' || parameter[1] != '=' {
+		return 0
+	}
+	rank, unit := 0, 1000
+	for i, c := range parameter[2:] {
+		switch {
+		case i == 1 && c == '.':
+		case c >= '0' && c <= '9' && i != 1:
+			rank += int(c-'0') * unit
+			unit /= 10
+		default:
+			return 0
+		}
+	}
+	return min(rank, 1000)
+}
+
+// notice is the text of a page that says why there is no redirect. Next says what to do; programs are not told.
+type notice struct{ heading, text, next string }
+
+// translated are the notices that visitors see, in the order of tongues after English. Errors of programs are in English only.
+var translated = map[int][len(tongues) - 1]notice{
+	http.StatusNotFound: {
+		{"Link nicht gefunden", "Unter dieser Adresse gibt es keinen Link. Prüfen Sie sie auf Tippfehler, oder versuchen Sie es später " +
+			"noch einmal, falls der Link erst später beginnt.", "Fragen Sie sonst die Person, von der Sie die Adresse haben."},
+		{"Lien introuvable", "Aucun lien n’existe à cette adresse. Vérifiez qu’elle ne contient pas de faute de frappe, ou réessayez plus " +
+			"tard si le lien commence plus tard.", "Sinon, demandez à la personne qui vous l’a donnée."},
+		{"Enlace no encontrado", "No hay ningún enlace en esta dirección. Comprueba que no tenga erratas o inténtalo más tarde si el " +
+			"enlace empieza más tarde.", "Si no, pregunta a la persona que te la dio."},
+		{"リンクが見つかりません", "このアドレスにはリンクがありません。入力に誤りがないか確認してください。リンクの開始前の場合は、後でもう一度お試しください。",
+			"解決しない場合は、アドレスを教えてくれた人に確認してください。"},
+		{"الرابط غير موجود", "لا يوجد رابط في هذا العنوان. تحقق من عدم وجود أخطاء مطبعية، أو حاول لاحقًا إن كان الرابط يبدأ لاحقًا.",
+			"وإلا فاسأل من أعطاك العنوان."},
+	},
+	http.StatusGone: {
+		{"Link nicht mehr verfügbar", "Dieser Link ist abgelaufen oder wurde abgeschaltet.",
+			"Fragen Sie die Person, von der Sie ihn haben, nach einem neuen."},
+		{"Lien indisponible", "Ce lien a expiré ou a été désactivé.", "Demandez-en un nouveau à la personne qui vous l’a donné."},
+		{"Enlace no disponible", "Este enlace ha caducado o se ha desactivado.", "Pide uno nuevo a la persona que te lo dio."},
+		{"リンクは利用できません", "このリンクは期限切れか、無効になっています。", "教えてくれた人に新しいリンクを尋ねてください。"},
+		{"الرابط لم يعد متاحًا", "انتهت صلاحية هذا الرابط أو أُوقف.", "اطلب رابطًا جديدًا ممن أعطاك إياه."},
+	},
+	http.StatusTooManyRequests: {
+		{"Zu viele Versuche", "Es wurden zu viele falsche Passwörter eingegeben. Warten Sie eine Weile, und versuchen Sie es dann noch einmal.", ""},
+		{"Trop de tentatives", "Trop de mots de passe erronés ont été saisis. Attendez un moment, puis réessayez.", ""},
+		{"Demasiados intentos", "Se han introducido demasiadas contraseñas incorrectas. Espera un rato y vuelve a intentarlo.", ""},
+		{"試行回数が多すぎます", "誤ったパスワードが何度も入力されました。しばらく待ってからもう一度お試しください。", ""},
+		{"محاولات كثيرة جدًا", "أُدخلت كلمات مرور خاطئة كثيرة. انتظر قليلًا ثم حاول مرة أخرى.", ""},
+	},
+	http.StatusInternalServerError: {
+		{"Etwas ist schiefgegangen", "Ein interner Fehler ist aufgetreten. Er wurde protokolliert.", "Versuchen Sie es später noch einmal."},
+		{"Une erreur est survenue", "Une erreur interne s’est produite. Elle a été consignée.", "Réessayez plus tard."},
+		{"Algo ha fallado", "Se ha producido un error interno. Ha quedado registrado.", "Inténtalo más tarde."},
+		{"問題が発生しました", "内部エラーが発生し、記録されました。", "後でもう一度お試しください。"},
+		{"حدث خطأ ما", "حدث خطأ داخلي وسُجّل.", "حاول لاحقًا."},
+	},
+	http.StatusServiceUnavailable: {
+		{"Dienst nicht verfügbar", "Der Dienst kann gerade nicht antworten. Versuchen Sie es bald noch einmal.", ""},
+		{"Service indisponible", "Le service ne peut pas répondre pour le moment. Réessayez bientôt.", ""},
+		{"Servicio no disponible", "El servicio no puede responder en este momento. Inténtalo de nuevo en breve.", ""},
+		{"サービスを利用できません", "サービスは現在応答できません。しばらくしてからもう一度お試しください。", ""},
+		{"الخدمة غير متاحة", "لا تستطيع الخدمة الرد حاليًا. حاول بعد قليل.", ""},
+	},
+	http.StatusLoopDetected: {
+		{"Weiterleitung im Kreis", "Dieser Link führt zu diesem Dienst zurück, deshalb wird ihm nicht gefolgt.",
+			"Sagen Sie es der Person, von der Sie ihn haben."},
+		{"Boucle de redirection", "Ce lien ramène à ce service, il n’est donc pas suivi.", "Signalez-le à la personne qui vous l’a donné."},
+		{"Bucle de redirección", "Este enlace vuelve a este servicio, así que no se sigue.", "Avisa a la persona que te lo dio."},
+		{"転送がループしています", "このリンクはこのサービス自体に戻るため、転送されません。", "教えてくれた人に知らせてください。"},
+		{"حلقة إعادة توجيه", "يعود هذا الرابط إلى هذه الخدمة نفسها، لذلك لا يُتبع.", "أخبر من أعطاك إياه."},
+	},
+}
+
+// tooManyTexts and suspendedTexts are the notices whose status another notice has, too.
+var tooManyTexts = [len(tongues)]notice{
+	{"Too many requests", "Too many requests came from your address. Wait a while and try again.", ""},
+	{"Zu viele Anfragen", "Von Ihrer Adresse kamen zu viele Anfragen. Warten Sie eine Weile, und versuchen Sie es dann noch einmal.", ""},
+	{"Trop de requêtes", "Trop de requêtes sont venues de votre adresse. Attendez un moment, puis réessayez.", ""},
+	{"Demasiadas solicitudes", "Han llegado demasiadas solicitudes desde tu dirección. Espera un rato y vuelve a intentarlo.", ""},
+	{"リクエストが多すぎます", "お使いのアドレスからのリクエストが多すぎます。しばらく待ってからもう一度お試しください。", ""},
+	{"طلبات كثيرة جدًا", "وصلت طلبات كثيرة من عنوانك. انتظر قليلًا ثم حاول مرة أخرى.", ""},
+}
+
+var suspendedTexts = [len(tongues)]notice{
+	{"Address not available", "The host name of this address has been taken out of service.", ""},
+	{"Adresse nicht verfügbar", "Der Hostname dieser Adresse wurde außer Betrieb genommen.", ""},
+	{"Adresse indisponible", "Le nom d’hôte de cette adresse a été mis hors service.", ""},
+	{"Dirección no disponible", "El nombre de host de esta dirección se ha retirado del servicio.", ""},
+	{"アドレスは利用できません", "このアドレスのホスト名は使用が停止されています。", ""},
+	{"العنوان غير متاح", "أُخرج اسم مضيف هذا العنوان من الخدمة.", ""},
+}
+
+// formWords are the texts of the password form and of the page after it, in one language.
+type formWords struct{ Heading, Hint, Wrong, Password, Continue, Open, Right string }
+
+var formTexts = [len(tongues)]formWords{
+	{"Password required", "This link is protected. Enter the password to continue.", "The password is wrong. Try again.", "Password",
+		"Continue", "Open the link", "The password is right. This link opens an application:"},
+	{"Passwort erforderlich", "Dieser Link ist geschützt. Geben Sie das Passwort ein.", "Das Passwort ist falsch. Versuchen Sie es noch einmal.",
+		"Passwort", "Weiter", "Link öffnen", "Das Passwort stimmt. Dieser Link öffnet eine Anwendung:"},
+	{"Mot de passe requis", "Ce lien est protégé. Saisissez le mot de passe pour continuer.", "Le mot de passe est incorrect. Réessayez.",
+		"Mot de passe", "Continuer", "Ouvrir le lien", "Le mot de passe est correct. Ce lien ouvre une application :"},
+	{"Contraseña necesaria", "Este enlace está protegido. Introduce la contraseña para continuar.",
+		"La contraseña no es correcta. Inténtalo de nuevo.", "Contraseña", "Continuar", "Abrir el enlace",
+		"La contraseña es correcta. Este enlace abre una aplicación:"},
+	{"パスワードが必要です", "このリンクは保護されています。続けるにはパスワードを入力してください。", "パスワードが違います。もう一度お試しください。",
+		"パスワード", "続ける", "リンクを開く", "パスワードを確認しました。このリンクはアプリを開きます:"},
+	{"كلمة المرور مطلوبة", "هذا الرابط محمي. أدخل كلمة المرور للمتابعة.", "كلمة المرور خاطئة. حاول مرة أخرى.", "كلمة المرور", "متابعة",
+		"فتح الرابط", "كلمة المرور صحيحة. يفتح هذا الرابط تطبيقًا:"},
+}
