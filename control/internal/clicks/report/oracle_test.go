@@ -264,8 +264,8 @@ func (e *expected) group(name string, in func(link int) bool) report.Group {
 	return g
 }
 
-// limits are the times of a range after shifts to the previous period, the same weekdays before or the previous year. Of dates, from and to are
-// found by looking for the days.
+// limits are the times of a range after shifts to the previous period, the same weekdays before or the previous year. Of dates, from
+// and to are found by looking for the days.
 func limits(t *testing.T, s span, zone *time.Location, shifts ...string) (from, to int64) {
 	day := func(text string, add int) int64 {
 		at, err := time.Parse(time.DateOnly, text)

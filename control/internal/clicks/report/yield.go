@@ -126,7 +126,8 @@ func (s *Service) yields(ctx context.Context, p auth.Principal, scope analytics.
 	}
 	won := wonIn(byLink, func(l analytics.ConversionLine) uint64 { return l.Link })
 	y := &Yields{Yield: total(won).yield(all), Goals: goalYields(goals, converted, all)}
-	y.Funnel = []FunnelStep{{"CLICK", all, percent.Of(all, all)}, {"CONVERSION", converted[only(a.Goal)], percent.Of(converted[only(a.Goal)], all)}}
+	goal := converted[only(a.Goal)]
+	y.Funnel = []FunnelStep{{"CLICK", all, percent.Of(all, all)}, {"CONVERSION", goal, percent.Of(goal, all)}}
 	if y.Links, err = s.linkYields(ctx, won, clicksOf, a.limit()); err != nil {
 		return nil, err
 	}

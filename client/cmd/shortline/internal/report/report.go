@@ -226,7 +226,8 @@ func (f flags) compared(row output.Row, paths ...string) string {
 		before = row.Float("comparison.figures." + paths[1])
 	}
 	now := row.Float(paths[1])
-	what := map[string]string{"previous": "in the period before", "weekday": "on the same weekdays before", "year": "a year before"}[f.compare]
+	what := map[string]string{"previous": "in the period before", "weekday": "on the same weekdays before",
+		"year": "a year before"}[f.compare]
 	if before == 0 {
 		return fmt.Sprintf(" (%s %s)", output.Number(int64(before)), what)
 	}

@@ -95,6 +95,7 @@ export function Report({ view }: { view: View }) {
   const range = rangeOf(report.timeSeries, view.timezone);
   // A few hours have no pattern of a week.
   const weekdays = view.interval !== 'hour' || names.length > 48;
+  const [places, ...others] = listsOf(report);
   const minutes = Math.max(1, Math.round(view.refreshSeconds / 60));
   return (
     <>
@@ -106,13 +107,16 @@ export function Report({ view }: { view: View }) {
         <SeriesTable series={series} names={names} />
       </div>
       <div class="cards">
+        {places && (
+          <Card title={places.title} lists={places.lists}>
+            <WorldMap clicks={clicks} />
+          </Card>
+        )}
         {view.topUrls && (
           <Card title={t('report.top')} lists={[{ name: t('links.title'), items: linksOf(view.topUrls) }]} />
         )}
-        {listsOf(report).map(({ title, lists }, i) => (
-          <Card key={title} title={title} lists={lists}>
-            {i === 0 && <WorldMap clicks={clicks} />}
-          </Card>
+        {others.map(({ title, lists }) => (
+          <Card key={title} title={title} lists={lists} />
         ))}
       </div>
       {weekdays && <Heatmap map={view.heatmap} />}

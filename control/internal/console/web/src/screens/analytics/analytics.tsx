@@ -85,7 +85,7 @@ function Body({ id, s, report, map }: BodyProps) {
       <Figures
         report={report}
         metric={metric}
-        range={rangeText(s, timezone)}
+        range={rangeText(s, timezone, true)}
         onMetric={(one) => search({ metric: one === 'clicks' ? '' : one })}
       />
       <Timeline

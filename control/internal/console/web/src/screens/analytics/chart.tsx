@@ -26,7 +26,7 @@ const space = { top: 12, right: 8, bottom: 26, left: 44 };
 
 // The heads of marks, from the end of their line: a flag for what people wrote, a diamond for what was changed.
 const flag = 'm-5 -9h10l-5 9z';
-const diamond = 'l5 -5l-5 -5l-5 5z';
+const diamond = 'm0 0l5 -5l-5 -5l-5 5z';
 
 /** The width of an element, as it is now. */
 function useWidth() {

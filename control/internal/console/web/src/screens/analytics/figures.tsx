@@ -41,19 +41,21 @@ export function metricsOf(report: Report): Metric[] {
 }
 
 interface ChangeProps {
+  metric: Metric;
   now: number;
   before: number;
   text: string;
 }
 
 /** How a figure changed. After nothing, there is no percentage. */
-function Change({ now, before, text }: ChangeProps) {
+function Change({ metric, now, before, text }: ChangeProps) {
   const percentage = change(now, before);
-  const kind = now > before ? 'up' : now < before ? 'downward' : '';
+  // More bots are neither good nor bad.
+  const kind = metric === 'bots' || now === before ? '' : now > before ? 'up' : 'downward';
   return (
     <span class={`change ${kind}`}>
       {percentage === undefined ? '' : `${signed(percentage)} `}
-      <span class="hint">{t('report.was', { number: text })}</span>
+      <span class="hint">{t('report.before', { number: text })}</span>
     </span>
   );
 }
@@ -110,7 +112,9 @@ export function Figures({ report, metric, range, onMetric }: FiguresProps) {
               <span class="period">{range}</span>
             </span>
             <b>{textOf(report, one, now)}</b>
-            {before !== undefined && <Change now={now} before={before} text={textOf(report, one, before)} />}
+            {before !== undefined && (
+              <Change metric={one} now={now} before={before} text={textOf(report, one, before)} />
+            )}
             {note && <span class="hint">{note}</span>}
           </button>
         );

@@ -62,7 +62,7 @@ export function WorldMap({ clicks, onPick }: MapProps) {
             <path
               key={code}
               d={path}
-              class={n > 0 ? (onPick ? 'some' : 'some fixed') : undefined}
+              class={n > 0 ? (onPick ? 'some' : 'some unlinked') : undefined}
               style={n > 0 ? { fillOpacity: strength(n, most) } : undefined}
               onClick={() => n > 0 && onPick?.(code)}
             >

@@ -28,7 +28,7 @@ export function seriesOf(report: Report, metric: Metric, timezone: string): Seri
   const before: Series[] = then
     ? [
         {
-          name: t('report.thenIn', { range: spanText(comparison.startDate, comparison.endDate, timezone) }),
+          name: t('report.thenIn', { range: spanText(comparison.startDate, comparison.endDate, timezone, true) }),
           kind: 'before',
           values: report.timeSeries.map((_, i) => (then[i] ? value(then[i]) : 0)),
         },

@@ -21,7 +21,7 @@ it('labels as many points as fit', () => {
 it('keeps labels inside of the chart and apart from each other', () => {
   const at = (i: number, x: number, width = 60) => ({ i, x, width });
   expect(placed([at(0, 44), at(1, 200), at(2, 392)], 400)).toEqual([
-    { i: 0, from: 44 },
+    { i: 0, from: 14 },
     { i: 1, from: 170 },
     { i: 2, from: 340 },
   ]);

@@ -29,8 +29,8 @@ const gap = 8; // pixels between two labels
 /** Where labels begin: centred at their points, but never outside of the chart. One that would touch the label before it is left out. */
 export function placed(labels: readonly Label[], width: number): { i: number; from: number }[] {
   let end = -Infinity;
-  return labels.flatMap(({ i, x, width: own }, at) => {
-    const from = at === 0 ? Math.min(x, width - own) : Math.min(x - own / 2, width - own);
+  return labels.flatMap(({ i, x, width: own }) => {
+    const from = Math.max(0, Math.min(x - own / 2, width - own));
     if (from < end + gap) return [];
     end = from + own;
     return [{ i, from }];

@@ -130,7 +130,7 @@ export function SegmentActions({ of: { list, segments, filters, chosen, none } }
   if (!may('EDITOR')) return null;
   return (
     <>
-      {!chosen && !none && list.data && (
+      {!chosen && !none && (
         <Button kind="quiet" icon="view" onClick={() => setDoing('save')}>
           {t('report.segment.save')}
         </Button>

@@ -2,27 +2,26 @@
 import { language, t } from '../../text';
 import { isDay, type Selection } from './selection';
 
-/** From one day or instant to another, such as 1–30 Nov 2026 or Sat, 21 Nov 2026, 14:00–15:00. Days are the same in every time zone. */
-export function spanText(from: string, to: string, timeZone: string): string {
-  const days = isDay(from) && isDay(to);
+/**
+ * From one day or instant to another, such as 1–30 Nov 2026 or Sat, 21 Nov 2026, 14:00–15:00, or shorter 21 Nov, 14:00–15:00. Days are
+ * the same in every time zone.
+ */
+export function spanText(from: string, to: string, timeZone: string, short = false): string {
+  const time = { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit', timeZone } as const;
   const format = new Intl.DateTimeFormat(
     language.value,
-    days
+    isDay(from) && isDay(to)
       ? { dateStyle: 'medium', timeZone: 'UTC' }
-      : {
-          weekday: 'short',
-          day: 'numeric',
-          month: 'short',
-          year: 'numeric',
-          hour: 'numeric',
-          minute: '2-digit',
-          timeZone,
-        },
+      : { ...time, ...(!short && { weekday: 'short', year: 'numeric' }) },
   );
   return format.formatRange(new Date(from), new Date(to));
 }
 
 /** The range of a selection, such as Last 30 days. */
-export function rangeText({ range, from, to }: Pick<Selection, 'range' | 'from' | 'to'>, timeZone: string): string {
-  return range === 'custom' ? spanText(from, to, timeZone) : t(`report.range.${range}`);
+export function rangeText(
+  { range, from, to }: Pick<Selection, 'range' | 'from' | 'to'>,
+  timeZone: string,
+  short = false,
+): string {
+  return range === 'custom' ? spanText(from, to, timeZone, short) : t(`report.range.${range}`);
 }

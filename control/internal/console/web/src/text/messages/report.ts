@@ -10,12 +10,12 @@ export const report = {
     ar: 'الإجماليات',
   },
   'report.before': {
-    en: 'before: {n}',
-    de: 'vorher: {n}',
-    fr: 'avant : {n}',
-    es: 'antes: {n}',
-    ja: '前回: {n}',
-    ar: 'سابقًا: {n}',
+    en: 'before: {number}',
+    de: 'vorher: {number}',
+    fr: 'avant : {number}',
+    es: 'antes: {number}',
+    ja: '前回: {number}',
+    ar: 'سابقًا: {number}',
   },
   'report.about': {
     en: 'about {number}',

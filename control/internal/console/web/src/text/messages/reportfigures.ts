@@ -65,14 +65,6 @@ export const reportfigures = {
     ja: 'クリックの {share}',
     ar: '{share} من النقرات',
   },
-  'report.was': {
-    en: 'before: {number}',
-    de: 'vorher: {number}',
-    fr: 'avant : {number}',
-    es: 'antes: {number}',
-    ja: '前回: {number}',
-    ar: 'سابقًا: {number}',
-  },
   'report.thenIn': {
     en: 'Before: {range}',
     de: 'Vorher: {range}',
@@ -98,12 +90,12 @@ export const reportfigures = {
     ar: 'مقياس الجذر التربيعي',
   },
   'report.compare.weekday': {
-    en: 'The same weekdays before',
-    de: 'Dieselben Wochentage davor',
-    fr: 'Les mêmes jours de semaine avant',
-    es: 'Los mismos días de la semana anteriores',
-    ja: '以前の同じ曜日',
-    ar: 'أيام الأسبوع نفسها سابقًا',
+    en: 'Same weekdays',
+    de: 'Gleiche Wochentage',
+    fr: 'Mêmes jours de semaine',
+    es: 'Mismos días de semana',
+    ja: '同じ曜日',
+    ar: 'أيام الأسبوع نفسها',
   },
   'report.timezone': {
     en: 'Time zone',
