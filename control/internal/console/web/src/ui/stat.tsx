@@ -33,7 +33,7 @@ function Change({ now, before, more }: { now: number; before: number; more: 'goo
   return (
     <dd class={`change ${kind}`}>
       {by !== undefined && <bdi>{`${sign}${percent(Math.abs(by))} `}</bdi>}
-      <span class="hint">{t('report.before', { n: before })}</span>
+      <span class="hint">{t('report.before', { number: number(before) })}</span>
     </dd>
   );
 }
