@@ -222,7 +222,7 @@ func TestJourney_broken_links_are_mended_in_bulk(t *testing.T) {
 	b.press("Undo", "3 links changed back")
 	b.has("/api/urls?search=/old/", `{"total": 3}`)
 
-	// What is refused stays, is listed, and can be downloaded.
+	// Links that are refused stay as they were. They are listed, and the list can be downloaded.
 	b.sees("3 selected")
 	b.press("Edit")
 	b.fill("find", "https://example.com/old/1")

@@ -87,7 +87,7 @@ func (w *world) attention(workspace string, who option) string {
 	return strings.Join(found, ", ")
 }
 
-// Each caller is told of what they can mend, and of nothing in another workspace.
+// Each caller sees what they can mend, and nothing of another workspace.
 func TestWorkspaces_attention(t *testing.T) {
 	eachWith(t, teams, func(t *testing.T, w *world) {
 		team, other := w.newTeam("Team"), w.newTeam("Other")

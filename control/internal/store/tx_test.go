@@ -35,7 +35,7 @@ func TestTx_ends_with_its_context(t *testing.T) {
 	})
 }
 
-// A panic in a transaction rolls it back: on SQLite, the next one would otherwise wait for ever.
+// A panic in a transaction rolls it back: on SQLite, the next one would otherwise never begin.
 func TestTx_ends_with_a_panic(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		func() {

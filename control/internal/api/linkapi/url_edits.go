@@ -70,8 +70,8 @@ func (in *urlEditIn) choice() (links.Choice, links.Change) {
 	b := &in.Body
 	which := links.Choice{IDs: b.URLIDs}
 	if f := b.Filter; f != nil {
-		which.Query = &links.Query{Search: f.Search, Status: f.Status, Health: f.Health, Tags: f.Tags, Domain: f.Domain, BundleID: f.BundleID,
-			CreatedBy: f.CreatedBy, UTMCampaign: f.UTMCampaign}
+		which.Query = &links.Query{Search: f.Search, Status: f.Status, Health: f.Health, Tags: f.Tags, Domain: f.Domain,
+			BundleID: f.BundleID, CreatedBy: f.CreatedBy, UTMCampaign: f.UTMCampaign}
 	}
 	c := links.Change{Status: b.Change.Status, RedirectCode: b.Change.Redirect, Tags: b.Change.AddTags, NoTags: b.Change.RemoveTags}
 	if r := b.Change.Replace; r != nil {

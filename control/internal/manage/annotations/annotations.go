@@ -1,8 +1,8 @@
 // Package annotations implements the use cases of annotations: what is marked at a time on the charts of reports.
 //
 // Members write notes about a workspace or one of its links. Other annotations come from the audit log: a destination or rules
-// were changed, or an experiment was started or decided. They are not stored, and nobody can change them. A note about a link is visible while
-// the link is in the workspace of the note: it does not follow the link into another one.
+// were changed, or an experiment was started or decided. They are not stored, and nobody can change them. A note about a link is
+// visible while the link is in the workspace of the note: it does not follow the link into another one.
 package annotations
 
 import (

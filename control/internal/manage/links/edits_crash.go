@@ -23,13 +23,13 @@ type pace struct {
 
 // crash is what is known about the panics of an edit.
 type crash struct {
-	status string // of the edit; an undo begins anew
+	status string // of the edit; an undo begins again
 	until  int    // links before this one are tried alone, because one of them is to blame
 	at     int    // the link that was tried alone and panicked
 	times  int    // how often it did so
 }
 
-// crashes has the panics of edits that have not ended. A process that starts anew tries all links again. The zero value is ready.
+// crashes has the panics of edits that have not ended. A process that starts again tries all links again. The zero value is ready.
 type crashes struct {
 	mu sync.Mutex
 	of map[uint64]crash // by Num of the edit
@@ -48,7 +48,7 @@ func (c *crashes) pace(e *store.LinkEdit) pace {
 	return pace{links: 1}
 }
 
-func (c *crashes) note(e *store.LinkEdit, how pace) {
+func (c *crashes) panicked(e *store.LinkEdit, how pace) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.of == nil {
@@ -66,7 +66,7 @@ func (c *crashes) note(e *store.LinkEdit, how pace) {
 	c.of[e.Num] = known
 }
 
-func (c *crashes) forget(e *store.LinkEdit) {
+func (c *crashes) ended(e *store.LinkEdit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.of, e.Num)
@@ -78,11 +78,11 @@ func (s *Service) tryStep(ctx context.Context, e *store.LinkEdit) (ended bool, e
 	how, before := s.crashes.pace(e), *e
 	defer func() {
 		if r := recover(); r != nil {
-			s.crashes.note(&before, how)
+			s.crashes.panicked(&before, how)
 			err = fmt.Errorf("panic at link %d: %v\n%s", before.Done, r, debug.Stack())
 		}
 		if ended {
-			s.crashes.forget(e)
+			s.crashes.ended(e)
 		}
 	}()
 	return s.editSome(ctx, e, how)

@@ -68,8 +68,8 @@ func Receiver(ctx context.Context, c store.Conn, p Principal, field, name string
 }
 
 // ActingFor returns a user with the permissions that the user has now in a workspace, for work that goes on after the request that
-// began it. Kind is what the user has begun, such as "import", for the errors. refused says why the user may no longer do it, which takes an active
-// EDITOR; else it is "". The error is store.ErrNotFound if the user or the workspace was deleted.
+// began it. Kind is what the user has begun, such as "import", for the errors. refused says why the user may no longer do it, which
+// takes an active EDITOR; else it is "". The error is store.ErrNotFound if the user or the workspace was deleted.
 func ActingFor(ctx context.Context, c store.Conn, workspace uint64, userID, kind string) (p Principal, refused string, err error) {
 	u, err := c.UserByID(ctx, userID)
 	if err != nil {
