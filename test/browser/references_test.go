@@ -41,6 +41,7 @@ var references = map[string]string{
 	"users":    "/users", "user": "/users/1", "user-delete": "/users/1", "providers": "/providers", "settings": "/settings",
 	"edges": "/edges", "reports": "/reports", "reports-suspend": "/reports",
 	"domains": "/domains", "domain-missing": "/domains/1", "domain-active": "/domains/1", "domain-settings": "/domains/1/settings",
+	"alert-rules": "/alerts/rules", "alert-channels": "/alerts/channels", "mailreports": "/mail-reports",
 	"signin": "", "signin-code": "", "signin-locked": "", "signin-sso": "", "again": "", "invited-present": "", "forgot": "", "api": "",
 	"page-password": "", "page-ended": "", "page-missing": "", "page-report": "",
 }

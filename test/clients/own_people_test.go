@@ -221,7 +221,7 @@ func selfSigned(t *testing.T, host string) (certificate, key string) {
 func (s *session) workspaces() {
 	t, ctx := s.t, s.ctx()
 	team := got(s.Workspaces.Create(ctx, client.CreateWorkspace{Name: "Team"}))(t)
-	got(s.Workspaces.Get(ctx, team.ID))(t)
+	got(s.Workspaces.Get(ctx, team.ID, client.GetWorkspaceParams{}))(t)
 	got(s.Workspaces.List(ctx, client.SearchParams{}))(t)
 	got(s.Workspaces.Update(ctx, team.ID, client.UpdateWorkspace{Name: client.Set("Our team")}))(t)
 	moved := got(s.Links.GetByExternalID(ctx, "a/b"))(t)

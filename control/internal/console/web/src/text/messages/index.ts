@@ -31,6 +31,7 @@ import { keys } from './keys';
 import { labels } from './labels';
 import { link } from './link';
 import { linkedits } from './linkedits';
+import { linkrows } from './linkrows';
 import { links } from './links';
 import { live } from './live';
 import { liveclicks } from './liveclicks';
@@ -92,6 +93,7 @@ export const messages = {
   ...link,
   ...overview,
   ...linkedits,
+  ...linkrows,
   ...links,
   ...create,
   ...live,
