@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import { t } from '../../text';
 import { DateTime } from '../../ui/datetime';
@@ -12,10 +13,15 @@ export interface PartProps {
   problem: (field: string) => string | undefined;
 }
 
-/** A part of the form that is closed until the link uses it, or one of its fields has a problem. */
+/**
+ * A part of the form that is closed until the link uses it, or one of its fields has a problem. It stays open when the last of its
+ * fields is cleared, because somebody is working there.
+ */
 export function Part({ title, open, children }: { title: string; open: boolean; children: ComponentChildren }) {
+  const used = useRef(false);
+  used.current ||= open;
   return (
-    <details class="part" open={open}>
+    <details class="part" open={used.current}>
       <summary>{title}</summary>
       <div class="pair">{children}</div>
     </details>
