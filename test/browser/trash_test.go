@@ -88,6 +88,19 @@ func TestTrash_turned_off(t *testing.T) {
 	b.press("Delete for good", "No links yet")
 }
 
+// figuresLate sends requests for figures only after a deletion, as if the page had been open for a moment only.
+const figuresLate = `{
+	const send = fetch;
+	let go;
+	const deleted = new Promise((done) => { go = done; });
+	window.fetch = async (...all) => {
+		if (String(all[0]).includes('/api/analytics/urls/')) await deleted;
+		const answer = await send(...all);
+		if (all[1]?.method === 'DELETE') go();
+		return answer;
+	};
+}`
+
 // A link is turned off and on, duplicated with its rules, and deleted with a way back.
 func TestLink_actions(t *testing.T) {
 	t.Parallel()
@@ -118,6 +131,7 @@ func TestLink_actions(t *testing.T) {
 	b.until(`!location.pathname.includes('` + link.ID + `')`)
 	b.press("Routing rules", "Phones")
 
+	b.onEachPage(figuresLate)
 	b.visit("/console/links/" + link.ID)
 	b.press(actions)
 	b.press("Delete", "1 link moved to the trash")
