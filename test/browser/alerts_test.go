@@ -44,7 +44,9 @@ func TestAlerts(t *testing.T) {
 	b.takes("urlId", b.own("watched"), strings.TrimPrefix(b.short("watched"), "http://"))
 	b.click(`document.querySelector('dialog [name^="channel-"]')`)
 	b.inspectNarrow("alert-rule")
-	b.press("Create rule", "Unusual clicks", "Marketing")
+	b.press("Create rule")
+	b.until(`!document.querySelector('dialog[open]')`) // which has the texts of the list too
+	b.sees("Our links", "Unusual clicks", "Marketing")
 	b.has("/api/alert-rules", `{"data": [{"name": "Our links", "days": 3, "urlId": %q, "isActive": true}]}`, link.ID)
 	b.press("Turn Our links off")
 	b.becomes("/api/alert-rules", `{"data": [{"isActive": false}]}`)

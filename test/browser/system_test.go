@@ -199,7 +199,7 @@ func TestSystem_reports(t *testing.T) {
 	b.inspect("reports-decided")
 	b.press("Open the link", "This link is suspended. Visitors get the status 410.", "It asks for passwords.")
 	b.inspectNarrow("link-suspended")
-	b.press("Reports")
+	b.press("Reports about this link")
 	b.until(title + ` === 'bank' && location.search.includes('link=` + bad.ID + `')`)
 	b.press("Lift the suspension", "Visitors are redirected again within seconds.")
 	b.press("Lift the suspension")

@@ -386,11 +386,11 @@ export const abuse = {
     ar: 'يمكنك تغيير الرابط، لكن لا يرفع الإيقاف إلا مدير الخدمة.',
   },
   'reports.ofThis': {
-    en: 'Reports',
-    de: 'Meldungen',
-    fr: 'Signalements',
-    es: 'Denuncias',
-    ja: '報告',
-    ar: 'البلاغات',
+    en: 'Reports about this link',
+    de: 'Meldungen zu diesem Link',
+    fr: 'Signalements de ce lien',
+    es: 'Denuncias de este enlace',
+    ja: 'このリンクへの報告',
+    ar: 'البلاغات عن هذا الرابط',
   },
 } as const satisfies Messages;
