@@ -41,6 +41,7 @@ func TestOverview(t *testing.T) {
 	b.until(`document.querySelector('.toasts').innerText.trim() !== ''`) // browsers without a window cannot copy
 
 	// The sheet gives the focus back, and what was typed is still there.
+	b.focusOn(`[aria-label=` + quoted("Edit "+b.bare("store")) + `]`) // as a press with a pointer or a key does
 	b.press("Edit " + b.bare("store"))
 	b.until(`document.querySelector('dialog [name=title]')`)
 	b.fill("title", "The new store")
