@@ -30,13 +30,13 @@ func TestConsole_groups_of_the_navigation(t *testing.T) {
 	b := newAdmin(t)
 	b.visit("/console/domains", "Domains")
 	b.inspect("navigation")
-	b.press("Set up")
+	b.press("Setup")
 	b.until(`!document.querySelector('.places a[href$="/keys"]') && !!document.querySelector('.places a[href$="/domains"]')`)
 	b.press("Reports")
 	b.inspect("navigation-closed")
 	b.visit("/console/links", "Links")
 	b.until(`!document.querySelector('.places a[href$="/domains"], .places a[href$="/live"]')`)
-	b.press("Set up")
+	b.press("Setup")
 	b.until(`!!document.querySelector('.places a[href$="/domains"]') && !document.querySelector('.places a[href$="/live"]')`)
 }
 
@@ -58,7 +58,7 @@ func TestConsole_notices(t *testing.T) {
 		return `document.querySelector('` + of + ` .badge')?.textContent.startsWith('1')`
 	}
 	b.until(badge(`.places a[href$="/webhooks"]`) + ` && ` + badge(".bell"))
-	b.press("Set up")
+	b.press("Setup")
 	b.until(badge(".navgroup"))
 	b.do(chromedp.Click(`.bell button`, chromedp.ByQuery))
 	b.sees("A webhook fails or is paused", "Waits for you")

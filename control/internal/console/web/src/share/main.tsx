@@ -4,6 +4,7 @@ import '../../../../../../shared/design/tokens.css';
 import '../style/base.css';
 import '../style/parts.css';
 import '../style/page.css';
+import '../screens/analytics/charts.css';
 import '../screens/analytics/analytics.css';
 import './share.css';
 import { languages, show, type Language } from '../text';

@@ -1,5 +1,5 @@
 // Loads data for a screen.
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
 export interface Resource<T> {
   /** The last answer; it stays while the next one is loading. */
@@ -7,6 +7,8 @@ export interface Resource<T> {
   error: unknown;
   loading: boolean;
   reload: () => void;
+  /** Cancels the call that is under way, if there is one. What was loaded stays. */
+  stop: () => void;
 }
 
 /** Calls `load` at first and whenever `key` changes. A call whose key is out of date is cancelled. */
@@ -17,8 +19,9 @@ export function useResource<T>(key: string, load: (signal: AbortSignal) => Promi
     loading: true,
   });
   const [turn, setTurn] = useState(0);
+  const running = useRef<AbortController | undefined>(undefined);
   useEffect(() => {
-    const abort = new AbortController();
+    const abort = (running.current = new AbortController());
     setState((last) => ({ ...last, loading: true }));
     load(abort.signal).then(
       (data) => {
@@ -33,5 +36,6 @@ export function useResource<T>(key: string, load: (signal: AbortSignal) => Promi
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [key, turn]);
   const reload = useCallback(() => setTurn((n) => n + 1), []);
-  return { ...state, reload };
+  const stop = useCallback(() => running.current?.abort(), []);
+  return { ...state, reload, stop };
 }

@@ -20,6 +20,7 @@ import { Share } from './share';
 import { rangeText } from './span';
 import { Timeline } from './timeline';
 import { Groups, TopLinks } from './workspace';
+import './charts.css';
 import './analytics.css';
 
 const often = 30_000; // milliseconds between two looks at the last minutes

@@ -21,6 +21,7 @@ import { ownZone } from '../analytics/selection';
 import { bare } from '../links/changes';
 import { archive, BundleForm, type Bundle } from './bundles';
 import { Dot } from './dot';
+import '../analytics/charts.css';
 import '../analytics/analytics.css';
 
 type Member = Schema<'BundleURL'>;

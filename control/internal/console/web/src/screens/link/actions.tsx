@@ -11,7 +11,7 @@ import { FormDialog } from '../../ui/formdialog';
 import { Menu } from '../../ui/menu';
 import { complain, notify } from '../../ui/toast';
 import { Address } from './address';
-import { bare, remove, restore, setStatus, shared } from '../links/changes';
+import { bare, restore, setStatus, shared } from '../links/changes';
 import { forget } from '../links/list';
 
 type Link = Schema<'URL'>;
@@ -70,8 +70,15 @@ export function Duplicate({ link, onClose }: { link: Link; onClose: () => void }
   );
 }
 
+interface ActionsProps {
+  link: Link;
+  onChanged: () => void;
+  /** Deletes the link. */
+  remove: () => Promise<void>;
+}
+
 /** The menu of a link for its editors. */
-export function LinkActions({ link, onChanged }: { link: Link; onChanged: () => void }) {
+export function LinkActions({ link, onChanged, remove }: ActionsProps) {
   const [open, setOpen] = useState<'copy' | 'delete'>();
   if (!may('EDITOR')) return null;
   const ids = [link.id];
@@ -90,7 +97,7 @@ export function LinkActions({ link, onChanged }: { link: Link; onChanged: () => 
     go('/links');
   };
   const bin = async () => {
-    await remove(ids);
+    await remove();
     gone();
     notify(t('links.deleted', { n: 1 }), () => {
       const back = async () => {
@@ -129,7 +136,7 @@ export function LinkActions({ link, onChanged }: { link: Link; onChanged: () => 
           title={t('trash.ask', { n: 1 })}
           action={t('trash.purge')}
           onConfirm={async () => {
-            await remove(ids);
+            await remove();
             gone();
           }}
           onClose={() => setOpen(undefined)}

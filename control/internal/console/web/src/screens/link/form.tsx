@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import { t } from '../../text';
 import { DateTime } from '../../ui/datetime';
@@ -12,10 +13,17 @@ export interface PartProps {
   problem: (field: string) => string | undefined;
 }
 
+/** Whether a part is or was in use. It stays open when the last of its fields is cleared, because somebody is working there. */
+export function useOpen(used: boolean): boolean {
+  const open = useRef(false);
+  open.current ||= used;
+  return open.current;
+}
+
 /** A part of the form that is closed until the link uses it, or one of its fields has a problem. */
 export function Part({ title, open, children }: { title: string; open: boolean; children: ComponentChildren }) {
   return (
-    <details class="part" open={open}>
+    <details class="part" open={useOpen(open)}>
       <summary>{title}</summary>
       <div class="pair">{children}</div>
     </details>

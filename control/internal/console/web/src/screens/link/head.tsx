@@ -19,6 +19,7 @@ interface HeadProps {
   share: number | undefined;
   onEdit: () => void;
   onChanged: () => void;
+  remove: () => Promise<void>;
 }
 
 /** A destination, which can be opened if it is a page and no phone number or application. */
@@ -31,7 +32,7 @@ export function Destination({ address }: { address: string }) {
   );
 }
 
-export function LinkHead({ link, share, onEdit, onChanged }: HeadProps) {
+export function LinkHead({ link, share, onEdit, onChanged, remove }: HeadProps) {
   const { id, shortUrl, originalUrl } = link;
   const short = bare(shortUrl);
   const name = nameOf(link);
@@ -65,7 +66,7 @@ export function LinkHead({ link, share, onEdit, onChanged }: HeadProps) {
         <a class="iconbutton" href={to(`/links/${id}/qr`)} aria-label={t('qr.title')} title={t('qr.title')}>
           <Icon name="qr" />
         </a>
-        <LinkActions link={link} onChanged={onChanged} />
+        <LinkActions link={link} onChanged={onChanged} remove={remove} />
       </div>
       <p class="leads">
         <SiteIcon of={originalUrl} />

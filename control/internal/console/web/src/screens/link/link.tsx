@@ -10,9 +10,9 @@ import { HealthNotice } from '../../ui/health';
 import { Icon } from '../../ui/icon';
 import { lazy } from '../../ui/lazy';
 import { Waiting } from '../../ui/page';
-import { useResource } from '../../ui/resource';
+import { useResource, type Resource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
-import { suspension } from '../links/changes';
+import { remove, suspension } from '../links/changes';
 import { forget } from '../links/list';
 import { draftKey } from './fields';
 import { LinkHead } from './head';
@@ -68,11 +68,13 @@ function Unsaved({ onEdit }: { onEdit: () => void }) {
 
 interface LoadedProps {
   link: Link;
+  /** The request for the link. */
+  page: Resource<Link>;
   /** Called after the link has changed, with what it has become if that is known. */
   onChanged: (now?: Link) => void;
 }
 
-function Loaded({ link, onChanged }: LoadedProps) {
+function Loaded({ link, page, onChanged }: LoadedProps) {
   const { id } = link;
   const facts = useResource(`facts ${id} ${link.updatedAt}`, (signal) => factsOf(link, signal));
   const isEditing = query.value.has('edit') && may('EDITOR');
@@ -83,9 +85,26 @@ function Loaded({ link, onChanged }: LoadedProps) {
     onChanged(now);
     if (done) edit(false);
   };
+  // What the page still asks for would not be found any more.
+  const removed = async () => {
+    const parts = [page, facts];
+    parts.forEach((part) => part.stop());
+    try {
+      await remove([id]);
+    } catch (error) {
+      parts.forEach((part) => part.reload());
+      throw error;
+    }
+  };
   return (
     <>
-      <LinkHead link={link} share={facts.data?.share} onEdit={() => edit(true)} onChanged={onChanged} />
+      <LinkHead
+        link={link}
+        share={facts.data?.share}
+        onEdit={() => edit(true)}
+        onChanged={onChanged}
+        remove={removed}
+      />
       <LinkTabs id={id} here="" />
       <HealthNotice link={link} />
       {link.status === 'SUSPENDED' && <Suspended link={link} onLifted={onChanged} />}
@@ -108,5 +127,5 @@ export function LinkScreen({ id }: { id: string }) {
     forget();
     link.reload();
   };
-  return <Loaded key={id} link={isNewer ? saved : link.data} onChanged={changed} />;
+  return <Loaded key={id} link={isNewer ? saved : link.data} page={link} onChanged={changed} />;
 }

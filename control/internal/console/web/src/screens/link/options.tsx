@@ -11,7 +11,7 @@ import { bare, complete, shared } from '../links/changes';
 import type { Draft, Place } from '../links/create';
 import { Address } from './address';
 import { Campaign } from './campaign';
-import { More, Schedule } from './form';
+import { More, Schedule, useOpen } from './form';
 import { Preview, usePage } from './preview';
 import { ideaOf } from './idea';
 import { TagField } from './tags';
@@ -87,6 +87,7 @@ function CodeOf({ address }: { address: string }) {
 export function Options({ draft, place, set, problem, more }: OptionsProps) {
   const { data: page } = usePage(draft.originalUrl);
   const [found, setFound] = useState<Found>();
+  const open = useOpen(more);
   const chosen = found?.status === 'FREE' && found.slug === draft.customSlug.trim() ? found.shortUrl : '';
   const take = useRef(set);
   take.current = set;
@@ -121,7 +122,7 @@ export function Options({ draft, place, set, problem, more }: OptionsProps) {
             onValue={(value) => set({ title: value })}
           />
           <TagField values={draft.tags} onValues={(tags) => set({ tags })} problem={problem('tags')} />
-          <details open={more}>
+          <details open={open}>
             <summary>{t('create.more')}</summary>
             <Campaign fields={draft} set={set} problem={problem} />
             <Schedule fields={draft} set={set} problem={problem} />

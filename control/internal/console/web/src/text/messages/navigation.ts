@@ -274,7 +274,7 @@ export const navigation = {
     ar: 'التقارير',
   },
   'nav.setup': {
-    en: 'Set up',
+    en: 'Setup',
     de: 'Einrichten',
     fr: 'Configuration',
     es: 'Configuración',
