@@ -27,7 +27,7 @@ export const alerts = {
     ar: 'القنوات',
   },
   'alert.open': {
-    en: 'Holds',
+    en: 'Firing',
     de: 'Besteht',
     fr: 'En cours',
     es: 'Vigente',
@@ -35,7 +35,7 @@ export const alerts = {
     ar: 'قائم',
   },
   'alert.over': {
-    en: 'Over',
+    en: 'Resolved',
     de: 'Vorbei',
     fr: 'Terminée',
     es: 'Terminada',
