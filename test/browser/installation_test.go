@@ -253,8 +253,8 @@ func (b *browser) short(slug string) string { return b.base + "/" + b.own(slug) 
 // mail returns the e-mail address of a person whom only this test knows.
 func (b *browser) mail(name string) string { return b.own(name) + "@example.com" }
 
-// acme returns the custom domain of this test.
-func (b *browser) acme() string { return b.own("go") + ".acme.example.com" }
+// acme returns the custom domain of this test. It is long, so that narrow pages must break it.
+func (b *browser) acme() string { return b.own("go-spring-sale") + ".acme.example.com" }
 
 // signedIn begins a session and returns its token. It tries again while the program is too busy to check a password.
 func signedIn(t testing.TB, base, email string) (token string) {
