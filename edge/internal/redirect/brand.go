@@ -62,7 +62,7 @@ func (h *Handler) pagesFor(site *hosts.Host) *pages {
 }
 
 // refusalPage returns the page of a refusal in a language, which is already rendered for the brand of the service, own.
-func (p *pages) refusalPage(r *refusal, own *pages, l tongue) []byte {
+func (p *pages) refusalPage(r *refusal, own *pages, l pageLanguage) []byte {
 	if p == own {
 		return r.html[l]
 	}

@@ -148,12 +148,12 @@ func (p *pages) render(t *template.Template, v page) []byte {
 }
 
 // notify renders a notice in a language.
-func (p *pages) notify(n notice, l tongue) []byte {
-	return p.render(p.notice, page{Language: tongues[l], Heading: n.heading, Text: n.text, Next: n.next})
+func (p *pages) notify(n notice, l pageLanguage) []byte {
+	return p.render(p.notice, page{Language: pageLanguages[l], Heading: n.heading, Text: n.text, Next: n.next})
 }
 
 // formPage renders the password form at a path without its first slash. The form's action keeps path and query for the destination.
-func (p *pages) formPage(path, query, title string, wrong bool, l tongue) []byte {
+func (p *pages) formPage(path, query, title string, wrong bool, l pageLanguage) []byte {
 	title = cmp.Or(title, formTexts[l].Heading)
 	action := "/" + path + "/verify"
 	if query != "" {
@@ -161,17 +161,17 @@ func (p *pages) formPage(path, query, title string, wrong bool, l tongue) []byte
 	}
 	// The action starts with a slash and a slug, so it cannot name another scheme or host. The template still escapes
 	// characters in the query that could end the attribute.
-	return p.render(p.form, page{Language: tongues[l], Words: formTexts[l], Heading: title, Action: template.URL(action), Wrong: wrong})
+	return p.render(p.form, page{Language: pageLanguages[l], Words: formTexts[l], Heading: title, Action: template.URL(action), Wrong: wrong})
 }
 
 // openPage renders the page of a visitor who has entered the right password of a link with another scheme than http and https: the policy
 // of the form does not let browsers follow a redirect there. It returns nil if the destination must not be offered.
-func (p *pages) openPage(destination string, l tongue) []byte {
+func (p *pages) openPage(destination string, l pageLanguage) []byte {
 	if link.IsNever(destination) {
 		return nil // the control plane stores no such destination
 	}
 	// The template would refuse all schemes that it does not know. It still escapes what could end the attribute.
-	return p.render(p.open, page{Language: tongues[l], Words: formTexts[l], Heading: formTexts[l].Open, Open: template.URL(destination)})
+	return p.render(p.open, page{Language: pageLanguages[l], Words: formTexts[l], Heading: formTexts[l].Open, Open: template.URL(destination)})
 }
 
 // previewPage renders the page of a link with a preview for social crawlers.

@@ -10,8 +10,8 @@ import (
 // refusal is an error answer, rendered once as HTML in each language with the brand of the service, and once as JSON.
 type refusal struct {
 	status int
-	texts  [len(tongues)]notice // the page of a language without a text is in English
-	html   [len(tongues)][]byte
+	texts  [len(pageLanguages)]notice // the page of a language without a text is in English
+	html   [len(pageLanguages)][]byte
 	json   []byte
 }
 
@@ -38,7 +38,7 @@ var notices = map[int]notice{
 func newRefusals(p *pages) map[int]*refusal {
 	all := make(map[int]*refusal, len(notices))
 	for status, n := range notices {
-		texts := [len(tongues)]notice{n}
+		texts := [len(pageLanguages)]notice{n}
 		others := translated[status]
 		copy(texts[1:], others[:])
 		all[status] = newRefusal(p, status, texts)
@@ -46,10 +46,10 @@ func newRefusals(p *pages) map[int]*refusal {
 	return all
 }
 
-func newRefusal(p *pages, status int, texts [len(tongues)]notice) *refusal {
+func newRefusal(p *pages, status int, texts [len(pageLanguages)]notice) *refusal {
 	r := &refusal{status: status, texts: texts, json: apierror.Body(status, texts[0].text, nil, "")}
 	for i := range r.html {
-		if l := r.spoken(tongue(i)); int(l) == i {
+		if l := r.spoken(pageLanguage(i)); int(l) == i {
 			r.html[i] = p.notify(texts[i], l)
 		} else {
 			r.html[i] = r.html[l]
@@ -59,7 +59,7 @@ func newRefusal(p *pages, status int, texts [len(tongues)]notice) *refusal {
 }
 
 // spoken returns the language in which a visitor who wants l gets the page.
-func (r *refusal) spoken(l tongue) tongue {
+func (r *refusal) spoken(l pageLanguage) pageLanguage {
 	if r.texts[l].heading == "" {
 		return 0
 	}
@@ -114,7 +114,7 @@ func (h *Handler) answerTo(ctx *fasthttp.RequestCtx, r *refusal, a *asker) {
 	if prefersHTML(a.accept) {
 		p := h.pagesAt(ctx)
 		h.head(ctx, a.id, typeHTML, p.policy)
-		ctx.Response.SetBodyRaw(p.refusalPage(r, h.pages, tongueOf(a.language)))
+		ctx.Response.SetBodyRaw(p.refusalPage(r, h.pages, languageOf(a.language)))
 		return
 	}
 	h.head(ctx, a.id, typeJSON, jsonPolicyB)

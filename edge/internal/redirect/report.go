@@ -59,7 +59,7 @@ func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
 	case ctx.IsGet(), ctx.IsHead():
 		h.tally.add(ctx.ConnID(), cReportForms)
 		if view(t.query) == sentMark {
-			p, l := h.pagesOf(t), tongueAsked(ctx)
+			p, l := h.pagesOf(t), languageAsked(ctx)
 			h.page(ctx, p.notify(notice{heading: reportTexts[l].Thanks, text: reportTexts[l].Received}, l), p.policy)
 			return
 		}
@@ -106,7 +106,7 @@ func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record, t target)
 		h.tally.add(ctx.ConnID(), cReportsFailed)
 		h.deps.Logger.Warn("abuse report not delivered", "error", err.Error())
 		if fromForm {
-			h.showReport(ctx, fasthttp.StatusServiceUnavailable, t, report, reportTexts[tongueAsked(ctx)].Later, nil)
+			h.showReport(ctx, fasthttp.StatusServiceUnavailable, t, report, reportTexts[languageAsked(ctx)].Later, nil)
 		} else {
 			h.refuseWith(ctx, fasthttp.StatusServiceUnavailable, reportTexts[0].Later)
 		}
@@ -189,7 +189,7 @@ func readReport(ctx *fasthttp.RequestCtx) (r abuse.Report, fromForm bool, status
 
 func (h *Handler) refuseReport(ctx *fasthttp.RequestCtx, fromForm bool, t target, r abuse.Report, problems []abuse.Problem) {
 	if fromForm {
-		wrong, words := map[string]string{}, &reportTexts[tongueAsked(ctx)]
+		wrong, words := map[string]string{}, &reportTexts[languageAsked(ctx)]
 		for _, p := range problems {
 			wrong[p.Field] = words.Wrong[p.Field]
 		}
@@ -205,13 +205,13 @@ func (h *Handler) refuseReport(ctx *fasthttp.RequestCtx, fromForm bool, t target
 
 // showReport shows the form with what the visitor has entered.
 func (h *Handler) showReport(ctx *fasthttp.RequestCtx, status int, t target, r abuse.Report, trouble string, wrong map[string]string) {
-	l := tongueAsked(ctx)
+	l := languageAsked(ctx)
 	f := &reportForm{Words: reportTexts[l], Slug: string(t.slug), Trouble: trouble, Text: strings.ToValidUTF8(r.Text, "\uFFFD"),
 		Email: strings.ToValidUTF8(r.Email, "\uFFFD"), MaxText: abuse.MaxText, MaxEmail: abuse.MaxEmail, Wrong: wrong}
 	for _, value := range abuse.Reasons {
 		f.Reasons = append(f.Reasons, reasonOption{value, f.Words.Reasons[value], value == r.Reason})
 	}
 	p := h.pagesOf(t)
-	h.page(ctx, p.render(p.report, page{Language: tongues[l], Heading: f.Words.Heading, Report: f}), p.reportPolicy)
+	h.page(ctx, p.render(p.report, page{Language: pageLanguages[l], Heading: f.Words.Heading, Report: f}), p.reportPolicy)
 	ctx.Response.SetStatusCode(status)
 }

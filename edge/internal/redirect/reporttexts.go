@@ -19,7 +19,7 @@ func problems(reason, text, email string) map[string]string {
 	return map[string]string{"reason": reason, "text": text, "email": email}
 }
 
-var reportTexts = [len(tongues)]reportWords{
+var reportTexts = [len(pageLanguages)]reportWords{
 	{"Report this link", "Tell the operator of this service what is wrong with this link:", "What is wrong?", "Choose a reason",
 		"Details (optional)", "Your e-mail address (optional)", "Send the report",
 		"Thank you", "The report was received. The operator of this service will look at the link.",

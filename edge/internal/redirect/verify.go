@@ -28,7 +28,7 @@ func (h *Handler) form(ctx *fasthttp.RequestCtx, r *link.Record, t target) {
 	own, wrong := withoutMark(view(t.query))
 	h.tally.add(ctx.ConnID(), cForms)
 	p := h.pagesOf(t)
-	h.page(ctx, p.formPage(t.public()+string(t.deeper()), own, r.Title, wrong, tongueAsked(ctx)), p.formPolicy)
+	h.page(ctx, p.formPage(t.public()+string(t.deeper()), own, r.Title, wrong, languageAsked(ctx)), p.formPolicy)
 }
 
 // withoutMark removes wrongBefore from a query.
@@ -187,7 +187,7 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 	w.sendCookie(ctx)
 	location := w.locate(d.Target, r.UTM, t.query)
 	if pages := h.pagesOf(t); fromForm && !link.IsWeb(d.Target) {
-		if body := pages.openPage(string(location), tongueAsked(ctx)); body != nil {
+		if body := pages.openPage(string(location), languageAsked(ctx)); body != nil {
 			h.page(ctx, body, pages.policy)
 			return
 		}

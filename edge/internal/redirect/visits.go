@@ -183,7 +183,7 @@ func (v *visits) missing(out []byte, t *target, stays bool) []byte {
 	r, a := h.refusals[fasthttp.StatusNotFound], scanAsker(w.raw)
 	body, media, policy := r.json, typeJSON, jsonPolicyB
 	if prefersHTML(a.accept) {
-		body, media, policy = r.html[tongueOf(a.language)], typeHTML, h.pages.policy
+		body, media, policy = r.html[languageOf(a.language)], typeHTML, h.pages.policy
 	}
 	out = append(append(append(out, "HTTP/1.1 404 Not Found\r\n"...), v.dateLine()...), "Content-Type: "...)
 	out = v.hstsLine(strconv.AppendInt(append(append(out, media...), "\r\nContent-Length: "...), int64(len(body)), 10))

@@ -6,22 +6,22 @@ import (
 	"github.com/shortline/shortline/shared/abuse"
 )
 
-func TestTongueOf_takes_the_language_ranked_highest(t *testing.T) {
+func TestLanguageOf_takes_the_language_ranked_highest(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]string{
 		"": "en", "de": "de", "DE-at": "de", "de-AT,de;q=0.9,en;q=0.8": "de", "en;q=0.3, fr;q=0.7": "fr", "sv, ja;q=0.5": "ja",
 		"*": "en", "pt-BR": "en", "fr;q=0": "en", "fr;q=9": "fr", "fr;q=x, es;q=0.1": "es", "de;q=0.5;x=1, ar;q=0.4": "ar",
 		"deu, es": "es", "d": "en", ",,;,=": "en", "fr;q=0.1234567": "en", "en-US,de": "en",
 	} {
-		if got := tongues[tongueOf([]byte(header))]; got != want {
+		if got := pageLanguages[languageOf([]byte(header))]; got != want {
 			t.Errorf("%q is answered in %s, want %s", header, got, want)
 		}
 	}
 }
 
-func TestTongueOf_allocates_nothing(t *testing.T) {
+func TestLanguageOf_allocates_nothing(t *testing.T) {
 	header := []byte("sv-SE,sv;q=0.9,*;q=0.1,en;q=0.8, ar;q=0.85")
-	if n := testing.AllocsPerRun(100, func() { tongueOf(header) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { languageOf(header) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -31,14 +31,14 @@ func TestNotices_have_every_language_or_only_English(t *testing.T) {
 	for status, texts := range translated {
 		for i, text := range texts {
 			if text.heading == "" || text.text == "" || (text.next == "") != (notices[status].next == "") {
-				t.Errorf("status %d in %s: %q", status, tongues[i+1], text)
+				t.Errorf("status %d in %s: %q", status, pageLanguages[i+1], text)
 			}
 		}
 	}
-	for i := range tongues {
+	for i := range pageLanguages {
 		if tooManyTexts[i].text == "" || suspendedTexts[i].text == "" || formTexts[i].Right == "" || reportTexts[i].Later == "" ||
 			len(reportTexts[i].Reasons) != len(abuse.Reasons) || len(reportTexts[i].Wrong) != 3 {
-			t.Errorf("%s lacks a text", tongues[i])
+			t.Errorf("%s lacks a text", pageLanguages[i])
 		}
 	}
 }

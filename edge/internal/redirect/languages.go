@@ -7,29 +7,29 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// tongues are the languages of the pages for visitors, which are those of the console. The first is for everybody else.
-var tongues = [...]string{"en", "de", "fr", "es", "ja", "ar"}
+// pageLanguages are the languages of the pages for visitors, which are those of the console. The first is for everybody else.
+var pageLanguages = [...]string{"en", "de", "fr", "es", "ja", "ar"}
 
-// tongue is an index of tongues.
-type tongue uint8
+// pageLanguage is an index of pageLanguages.
+type pageLanguage uint8
 
-// maxTongues is how much of an Accept-Language header is read. Browsers send less.
-const maxTongues = 256
+// maxAcceptLanguage is how much of an Accept-Language header is read. Browsers send less.
+const maxAcceptLanguage = 256
 
-// tongueOf returns the language of the pages that an Accept-Language header ranks highest. It does not allocate, because every visitor
+// languageOf returns the language of the pages that an Accept-Language header ranks highest. It does not allocate, because every visitor
 // of an address without a link needs it.
-func tongueOf(header []byte) tongue {
-	header = header[:min(len(header), maxTongues)]
-	var best tongue
+func languageOf(header []byte) pageLanguage {
+	header = header[:min(len(header), maxAcceptLanguage)]
+	var best pageLanguage
 	most := 0
 	for len(header) > 0 {
 		var item []byte
 		item, header, _ = bytes.Cut(header, []byte(","))
 		tag, parameter, _ := bytes.Cut(item, []byte(";"))
-		if rank := rankOf(parameter); rank > most {
-			for i, one := range tongues {
-				if speaks(bytes.TrimSpace(tag), one) {
-					best, most = tongue(i), rank
+		if rank := qualityOf(parameter); rank > most {
+			for i, one := range pageLanguages {
+				if isOfLanguage(bytes.TrimSpace(tag), one) {
+					best, most = pageLanguage(i), rank
 				}
 			}
 		}
@@ -37,18 +37,18 @@ func tongueOf(header []byte) tongue {
 	return best
 }
 
-// tongueAsked returns the language of the pages that a request prefers.
-func tongueAsked(ctx *fasthttp.RequestCtx) tongue {
-	return tongueOf(first(ctx.Request.Header.RawHeaders(), "accept-language"))
+// languageAsked returns the language of the pages that a request prefers.
+func languageAsked(ctx *fasthttp.RequestCtx) pageLanguage {
+	return languageOf(first(ctx.Request.Header.RawHeaders(), "accept-language"))
 }
 
-// speaks reports whether a tag such as de-AT is of a language.
-func speaks(tag []byte, language string) bool {
+// isOfLanguage reports whether a tag such as de-AT is of a language.
+func isOfLanguage(tag []byte, language string) bool {
 	return len(tag) >= 2 && tag[0]|0x20 == language[0] && tag[1]|0x20 == language[1] && (len(tag) == 2 || tag[2] == '-')
 }
 
-// rankOf returns the weight of a parameter such as q=0.8 in thousandths. Without one it is 1000; one that is no weight counts as 0.
-func rankOf(parameter []byte) int {
+// qualityOf returns the weight of a parameter such as q=0.8 in thousandths. Without one it is 1000; one that is no weight counts as 0.
+func qualityOf(parameter []byte) int {
 	parameter = bytes.TrimSpace(parameter)
 	if len(parameter) == 0 {
 		return 1000
@@ -73,8 +73,8 @@ func rankOf(parameter []byte) int {
 // notice is the text of a page that says why there is no redirect. Next says what to do; programs are not told.
 type notice struct{ heading, text, next string }
 
-// translated are the notices that visitors see, in the order of tongues after English. Errors of programs are in English only.
-var translated = map[int][len(tongues) - 1]notice{
+// translated are the notices that visitors see, in the order of pageLanguages after English. Errors of programs are in English only.
+var translated = map[int][len(pageLanguages) - 1]notice{
 	http.StatusNotFound: {
 		{"Link nicht gefunden", "Unter dieser Adresse gibt es keinen Link. Prüfen Sie sie auf Tippfehler, oder versuchen Sie es später " +
 			"noch einmal, falls der Link erst später beginnt.", "Fragen Sie sonst die Person, von der Sie die Adresse haben."},
@@ -127,7 +127,7 @@ var translated = map[int][len(tongues) - 1]notice{
 }
 
 // tooManyTexts and suspendedTexts are the notices whose status another notice has, too.
-var tooManyTexts = [len(tongues)]notice{
+var tooManyTexts = [len(pageLanguages)]notice{
 	{"Too many requests", "Too many requests came from your address. Wait a while and try again.", ""},
 	{"Zu viele Anfragen", "Von Ihrer Adresse kamen zu viele Anfragen. Warten Sie eine Weile, und versuchen Sie es dann noch einmal.", ""},
 	{"Trop de requêtes", "Trop de requêtes sont venues de votre adresse. Attendez un moment, puis réessayez.", ""},
@@ -136,7 +136,7 @@ var tooManyTexts = [len(tongues)]notice{
 	{"طلبات كثيرة جدًا", "وصلت طلبات كثيرة من عنوانك. انتظر قليلًا ثم حاول مرة أخرى.", ""},
 }
 
-var suspendedTexts = [len(tongues)]notice{
+var suspendedTexts = [len(pageLanguages)]notice{
 	{"Address not available", "The host name of this address has been taken out of service.", ""},
 	{"Adresse nicht verfügbar", "Der Hostname dieser Adresse wurde außer Betrieb genommen.", ""},
 	{"Adresse indisponible", "Le nom d’hôte de cette adresse a été mis hors service.", ""},
@@ -148,7 +148,7 @@ var suspendedTexts = [len(tongues)]notice{
 // formWords are the texts of the password form and of the page after it, in one language.
 type formWords struct{ Heading, Hint, Wrong, Password, Continue, Open, Right string }
 
-var formTexts = [len(tongues)]formWords{
+var formTexts = [len(pageLanguages)]formWords{
 	{"Password required", "This link is protected. Enter the password to continue.", "The password is wrong. Try again.", "Password",
 		"Continue", "Open the link", "The password is right. This link opens an application:"},
 	{"Passwort erforderlich", "Dieser Link ist geschützt. Geben Sie das Passwort ein.", "Das Passwort ist falsch. Versuchen Sie es noch einmal.",
