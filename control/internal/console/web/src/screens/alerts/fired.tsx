@@ -11,6 +11,7 @@ import { Empty, Loading } from '../../ui/page';
 import { Pager, pageOf } from '../../ui/pager';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
+import { bare } from '../links/changes';
 import { causes, sentence, type Alert, type Cause } from './causes';
 
 const pageSize = 20;
@@ -27,7 +28,7 @@ function Links({ of: a }: { of: Alert }) {
       {loaded.data.map((one) => (
         <li key={one.id}>
           <a href={to(`/links/${one.id}`)}>
-            <bdi>{one.shortUrl.replace(/^https?:\/\//, '')}</bdi>
+            <bdi>{bare(one.shortUrl)}</bdi>
           </a>
         </li>
       ))}

@@ -8,6 +8,7 @@ import { Input, Tick } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
 import { Picker } from '../../ui/picker';
+import { bare } from '../links/changes';
 import { Restored } from '../workspace/restored';
 import { causes, chats, type Cause } from './causes';
 
@@ -37,11 +38,9 @@ const toggled = <T,>(list: readonly T[], one: T, on: boolean): T[] => [
   ...(on ? [one] : []),
 ];
 
-const short = (address: string) => address.replace(/^https?:\/\//, '');
-
 const findLinks = async (text: string, signal: AbortSignal) => {
   const { data } = await api.get('/api/urls', { query: { search: text, pageSize: 8 }, signal });
-  return data.map((one) => [one.id, short(one.shortUrl)] as const);
+  return data.map((one) => [one.id, bare(one.shortUrl)] as const);
 };
 
 interface PartProps {
@@ -152,7 +151,7 @@ export function RuleForm({ rule, channels, onClose, onSaved }: RuleFormProps) {
         label={t('links.title')}
         hint={t('alert.scopeHint')}
         name="urlId"
-        shown={urlId === '' ? t('alert.allLinks') : short(link)}
+        shown={urlId === '' ? t('alert.allLinks') : bare(link)}
         none={t('alert.allLinks')}
         find={findLinks}
         onPick={(value, text) => draft.patch({ urlId: value, link: text })}

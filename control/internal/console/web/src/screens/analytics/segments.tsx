@@ -6,7 +6,7 @@ import { search } from '../../route';
 import { may, workspace } from '../../session';
 import { t } from '../../text';
 import { Button, IconButton } from '../../ui/button';
-import { Confirm } from '../../ui/confirm';
+import { Deletion } from '../../ui/deletion';
 import { useDraft } from '../../ui/draft';
 import { Input, Select } from '../../ui/field';
 import { useSaving } from '../../ui/form';
@@ -14,19 +14,10 @@ import { FormDialog } from '../../ui/formdialog';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { notify } from '../../ui/toast';
+import { allSegments } from './allsegments';
 import { filterNames, filtersOf, sameFilters, selectionOfFilters, type Filters, type Selection } from './selection';
 
 type Segment = Schema<'Segment'>;
-
-async function all(signal: AbortSignal): Promise<Segment[]> {
-  const found: Segment[] = [];
-  for (let page = 1, pages = 1; page <= pages; page++) {
-    const next = await api.get('/api/segments', { query: { page, pageSize: 100 }, signal });
-    found.push(...next.data);
-    pages = next.totalPages;
-  }
-  return found;
-}
 
 interface FormProps {
   /** The segment that gets another name. */
@@ -88,7 +79,7 @@ function Form({ renamed, segments, filters, onClose, onSaved }: FormProps) {
 
 /** The segments of the workspace, and which of them has the present filters. */
 export function useSegments(s: Selection) {
-  const list = useResource(`segments ${workspace.value?.id ?? ''}`, all);
+  const list = useResource(`segments ${workspace.value?.id ?? ''}`, allSegments);
   const filters = filtersOf(s);
   const segments = list.data ?? [];
   const chosen = segments.find((one) => sameFilters(one.filters, filters));
@@ -158,18 +149,14 @@ export function SegmentActions({ of: { list, segments, filters, chosen, none } }
         />
       )}
       {doing === 'delete' && chosen && (
-        <Confirm
-          title={t('labels.deleteTitle', { name: chosen.name })}
-          action={t('action.delete')}
+        <Deletion
+          name={chosen.name}
+          remove={() => api.delete('/api/segments/{id}', { path: { id: chosen.id } })}
+          onDeleted={list.reload}
           onClose={close}
-          onConfirm={async () => {
-            await api.delete('/api/segments/{id}', { path: { id: chosen.id } });
-            notify(t('labels.deleted', { name: chosen.name }));
-            list.reload();
-          }}
         >
-          <p>{t('report.segment.consequence')}</p>
-        </Confirm>
+          {t('report.segment.consequence')}
+        </Deletion>
       )}
     </>
   );

@@ -5,7 +5,7 @@ import { go, to } from '../../route';
 import { may } from '../../session';
 import { number, t } from '../../text';
 import { Button, IconButton } from '../../ui/button';
-import { Confirm } from '../../ui/confirm';
+import { Deletion } from '../../ui/deletion';
 import { Input, Tick } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
@@ -287,18 +287,14 @@ export function BundleScreen({ id }: { id: string }) {
       {doing === 'add' && <AddLinks of={bundle} onClose={stop} onAdded={done} />}
       {doing === 'edit' && <BundleForm row={bundle} onClose={stop} onSaved={done} />}
       {doing === 'delete' && (
-        <Confirm
-          title={t('labels.deleteTitle', { name: bundle.name })}
-          action={t('action.delete')}
+        <Deletion
+          name={bundle.name}
+          remove={() => api.delete('/api/bundles/{id}', { path: { id } })}
+          onDeleted={() => go('/bundles')}
           onClose={stop}
-          onConfirm={async () => {
-            await api.delete('/api/bundles/{id}', { path: { id } });
-            notify(t('labels.deleted', { name: bundle.name }));
-            go('/bundles');
-          }}
         >
-          <p>{t('bundles.consequence', { n: bundle.urlCount })}</p>
-        </Confirm>
+          {t('bundles.consequence', { n: bundle.urlCount })}
+        </Deletion>
       )}
     </>
   );

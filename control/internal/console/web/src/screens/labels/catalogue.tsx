@@ -5,7 +5,7 @@ import { query, search } from '../../route';
 import { may } from '../../session';
 import { number, t } from '../../text';
 import { Button, IconButton } from '../../ui/button';
-import { Confirm } from '../../ui/confirm';
+import { Deletion } from '../../ui/deletion';
 import { Empty, Head, Loading } from '../../ui/page';
 import { Pager } from '../../ui/pager';
 import { Problem } from '../../ui/problem';
@@ -136,18 +136,14 @@ export function Catalogue<Row extends Named>(props: CatalogueProps<Row>) {
         />
       )}
       {removing && (
-        <Confirm
-          title={t('labels.deleteTitle', { name: removing.name })}
-          action={t('action.delete')}
+        <Deletion
+          name={removing.name}
+          remove={() => remove(removing)}
+          onDeleted={list.reload}
           onClose={() => setRemoving(undefined)}
-          onConfirm={async () => {
-            await remove(removing);
-            notify(t('labels.deleted', { name: removing.name }));
-            list.reload();
-          }}
         >
-          <p>{consequence(removing)}</p>
-        </Confirm>
+          {consequence(removing)}
+        </Deletion>
       )}
     </>
   );

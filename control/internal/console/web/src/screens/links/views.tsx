@@ -5,7 +5,7 @@ import { go, query, search } from '../../route';
 import { may, user } from '../../session';
 import { t } from '../../text';
 import { IconButton } from '../../ui/button';
-import { Confirm } from '../../ui/confirm';
+import { Deletion } from '../../ui/deletion';
 import { Input, Select, Tick } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
@@ -155,19 +155,17 @@ export function Views({ selection, workspace }: { selection: Selection; workspac
         />
       )}
       {doing === 'delete' && chosen && (
-        <Confirm
-          title={t('labels.deleteTitle', { name: chosen.name })}
-          action={t('action.delete')}
-          onClose={close}
-          onConfirm={async () => {
-            await api.delete('/api/views/{id}', { path: { id: chosen.id } });
-            notify(t('labels.deleted', { name: chosen.name }));
+        <Deletion
+          name={chosen.name}
+          remove={() => api.delete('/api/views/{id}', { path: { id: chosen.id } })}
+          onDeleted={() => {
             search({ view: '' });
             list.reload();
           }}
+          onClose={close}
         >
-          <p>{t(chosen.shared ? 'views.consequenceShared' : 'views.consequence')}</p>
-        </Confirm>
+          {t(chosen.shared ? 'views.consequenceShared' : 'views.consequence')}
+        </Deletion>
       )}
     </div>
   );

@@ -13,17 +13,6 @@ export type Report = Schema<'MailReport'>;
 
 type Segment = Schema<'Segment'>;
 
-/** All segments of the workspace. */
-export async function allSegments(signal: AbortSignal): Promise<Segment[]> {
-  const found: Segment[] = [];
-  for (let page = 1, pages = 1; page <= pages; page++) {
-    const next = await api.get('/api/segments', { query: { page, pageSize: 100 }, signal });
-    found.push(...next.data);
-    pages = next.totalPages;
-  }
-  return found;
-}
-
 // An address that has unsubscribed stays, so it need not be typed again.
 const fieldsOf = (report: Report | undefined) => ({
   name: report?.name ?? '',

@@ -6,13 +6,14 @@ import { workspace } from '../../session';
 import { language, number, t } from '../../text';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
-import { Confirm } from '../../ui/confirm';
+import { Deletion } from '../../ui/deletion';
 import { Empty, Head, Loading } from '../../ui/page';
 import { Pager, pageOf } from '../../ui/pager';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
-import { allSegments, ReportForm, type Report } from './form';
+import { allSegments } from '../analytics/allsegments';
+import { ReportForm, type Report } from './form';
 import './reports.css';
 
 /** A time in the zone of a report. */
@@ -140,18 +141,14 @@ export function MailReports() {
         <ReportForm key={asking?.of.id} report={asking?.of} segments={segments.data} onClose={close} onSaved={saved} />
       )}
       {asking?.kind === 'delete' && (
-        <Confirm
-          title={t('labels.deleteTitle', { name: asking.of.name })}
-          action={t('action.delete')}
+        <Deletion
+          name={asking.of.name}
+          remove={() => api.delete('/api/mail-reports/{id}', { path: { id: asking.of.id } })}
+          onDeleted={list.reload}
           onClose={close}
-          onConfirm={async () => {
-            await api.delete('/api/mail-reports/{id}', { path: { id: asking.of.id } });
-            notify(t('labels.deleted', { name: asking.of.name }));
-            list.reload();
-          }}
         >
-          <p>{t('mailed.deleteHint')}</p>
-        </Confirm>
+          {t('mailed.deleteHint')}
+        </Deletion>
       )}
     </>
   );
