@@ -161,7 +161,8 @@ func (p *pages) formPage(path, query, title string, wrong bool, l pageLanguage) 
 	}
 	// The action starts with a slash and a slug, so it cannot name another scheme or host. The template still escapes
 	// characters in the query that could end the attribute.
-	return p.render(p.form, page{Language: pageLanguages[l], Words: formTexts[l], Heading: title, Action: template.URL(action), Wrong: wrong})
+	v := page{Language: pageLanguages[l], Words: formTexts[l], Heading: title, Action: template.URL(action), Wrong: wrong}
+	return p.render(p.form, v)
 }
 
 // openPage renders the page of a visitor who has entered the right password of a link with another scheme than http and https: the policy
@@ -171,7 +172,8 @@ func (p *pages) openPage(destination string, l pageLanguage) []byte {
 		return nil // the control plane stores no such destination
 	}
 	// The template would refuse all schemes that it does not know. It still escapes what could end the attribute.
-	return p.render(p.open, page{Language: pageLanguages[l], Words: formTexts[l], Heading: formTexts[l].Open, Open: template.URL(destination)})
+	words := formTexts[l]
+	return p.render(p.open, page{Language: pageLanguages[l], Words: words, Heading: words.Open, Open: template.URL(destination)})
 }
 
 // previewPage renders the page of a link with a preview for social crawlers.
