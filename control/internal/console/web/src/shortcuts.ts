@@ -1,6 +1,6 @@
 // The keys of the console. Single keys work unless the user is typing. A button or field names its key with data-shortcut.
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { go } from './route';
 
 /** Which dialog is open: the palette, the list of keys, the form for a new workspace, the notices, or the first steps. */
@@ -24,7 +24,8 @@ const followers = new Set<Keys>();
 export function useKeys(keys: Keys): void {
   const latest = useRef(keys);
   latest.current = keys;
-  useEffect(() => {
+  // A passive effect would be cleaned up only after the next paint, and keys would still go to a screen that has disappeared.
+  useLayoutEffect(() => {
     const follower: Keys = (key) => latest.current(key);
     followers.add(follower);
     return () => {

@@ -1,4 +1,4 @@
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { api } from './api/client';
 import { ranked } from './palette/match';
 import { more, nameOf, workspace, workspaces, type Workspace } from './session';
@@ -111,7 +111,8 @@ export function Switcher() {
     setOpen(false);
     button.current?.focus();
   };
-  useEffect(() => {
+  // A passive effect would stop to listen only after the next paint.
+  useLayoutEffect(() => {
     if (!open) return;
     const leave = (event: Event) => {
       if (event instanceof KeyboardEvent) {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 interface PopoverProps {
   label: string;
@@ -18,7 +18,8 @@ export function Popover({ label, of, onClose, children }: PopoverProps) {
   latest.current = onClose;
   const button = () => document.querySelector<HTMLElement>(`[data-menu=${of}]`);
   useLayoutEffect(() => ref.current?.querySelector<HTMLElement>(usable)?.focus(), []);
-  useEffect(() => {
+  // A passive effect would be cleaned up only after the next paint, and then close a popover that has opened in the meantime.
+  useLayoutEffect(() => {
     const leave = ({ target }: Event) => {
       if (target instanceof Node && !ref.current?.contains(target) && !button()?.contains(target)) latest.current();
     };
