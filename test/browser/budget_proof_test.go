@@ -100,16 +100,16 @@ func TestConsole_budgets(t *testing.T) {
 	b.prompt("a letter in the search", func() {
 		b.clickMouse("input[type=search]")
 		b.do(input.InsertText("9"))
-		b.do(chromedp.KeyEvent("8"))
+		b.do(typed("8"))
 	})
 	b.eval(`document.querySelector('input[type=search]').select()`, nil)
-	b.do(chromedp.KeyEvent("\b"))
+	b.do(typed("\b"))
 	b.sees("More than 10,000 links")
 	b.prompt("a picked row", func() { b.clickMouse("li.link .pick input") })
 	b.prompt("the form of a new link", func() {
 		b.press("New link")
-		b.do(chromedp.KeyEvent("a"))
-		b.do(chromedp.KeyEvent("\x1b"))
+		b.do(typed("a"))
+		b.do(typed("\x1b"))
 		b.until(`!document.querySelector('dialog')`)
 	})
 	b.prompt("the wheel through the list", func() {
@@ -119,8 +119,8 @@ func TestConsole_budgets(t *testing.T) {
 	b.prompt("the command palette", func() {
 		b.key("k", input.ModifierCtrl)
 		b.until(`document.querySelector('dialog[open]')`)
-		b.do(chromedp.KeyEvent("p"))
-		b.do(chromedp.KeyEvent("\x1b"))
+		b.do(typed("p"))
+		b.do(typed("\x1b"))
 		b.until(`!document.querySelector('dialog')`)
 	})
 }
@@ -144,7 +144,7 @@ func TestConsole_list_budget(t *testing.T) {
 	b.prompt("a letter in the search", func() {
 		b.clickMouse("input[type=search]")
 		b.do(input.InsertText("9"))
-		b.do(chromedp.KeyEvent("8"))
+		b.do(typed("8"))
 	})
 	b.do(emulation.SetCPUThrottlingRate(1))
 }
@@ -154,6 +154,6 @@ func TestConsole_thousand_conditions_budget(t *testing.T) {
 	b := newConsole(t)
 	b.measured()
 	b.thousandConditions()
-	b.prompt("a letter in the last of 100 conditions", func() { b.do(chromedp.KeyEvent("x")) })
-	b.prompt("one more group", func() { b.press("Add group"); b.do(chromedp.KeyEvent("y")) })
+	b.prompt("a letter in the last of 100 conditions", func() { b.do(typed("x")) })
+	b.prompt("one more group", func() { b.press("Add group"); b.do(typed("y")) })
 }

@@ -121,7 +121,7 @@ func TestConsole_thousand_conditions(t *testing.T) {
 	b.settle()
 	b.eval(`window.changed = 0; new MutationObserver((list) => changed += list.length).observe(document.body, {subtree: true, childList: `+
 		`true, attributes: true, characterData: true})`, nil)
-	b.do(chromedp.KeyEvent("x"))
+	b.do(typed("x"))
 	b.until(`[...document.querySelectorAll('input[aria-label=Value]')].pop().value.includes('x')`)
 	b.settle()
 	var changed int

@@ -30,7 +30,6 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/shared/testing/testkit"
@@ -314,24 +313,6 @@ func (b *browser) aside(do func()) {
 	b.actions = before
 }
 
-// keys presses keys one after another.
-func (b *browser) keys(keys ...string) {
-	b.t.Helper()
-	for _, k := range keys {
-		b.actions++
-		b.do(chromedp.KeyEvent(k))
-	}
-}
-
-// insist presses Escape three times. Browsers close a dialog at the second one without asking the page.
-func (b *browser) insist() {
-	b.t.Helper()
-	for range 3 {
-		b.keys(kb.Escape)
-		b.settle()
-	}
-}
-
 // authenticator adds an authenticator to the browser that holds passkeys and verifies its user.
 func (b *browser) authenticator() (id webauthn.AuthenticatorID) {
 	b.t.Helper()
@@ -464,5 +445,5 @@ func (b *browser) tick(name string) {
 	b.t.Helper()
 	b.until(`document.querySelector('dialog[open] [name="` + name + `"]')`)
 	b.focusOn(`dialog[open] [name="` + name + `"]`)
-	b.do(chromedp.KeyEvent(" "))
+	b.do(typed(" "))
 }

@@ -44,7 +44,7 @@ func TestSignIn_second_factor(t *testing.T) {
 	b.signIn(b.email, password)
 	b.until(`document.activeElement.name === 'twoFactorCode' && document.activeElement.inputMode === 'numeric'`)
 	b.inspect("signin-code")
-	b.do(chromedp.KeyEvent("000000"), chromedp.KeyEvent(kb.Enter))
+	b.do(typed("000000"), typed(kb.Enter))
 	b.sees("The code is not right.")
 	b.press("Use a recovery code")
 	b.until(`document.activeElement.name === 'twoFactorCode' && document.activeElement.inputMode === 'text'`)

@@ -160,12 +160,12 @@ func TestSystem_reports(t *testing.T) {
 	b.inspectNarrow("reports")
 
 	// Keys choose, ask and decide.
-	b.do(chromedp.KeyEvent("j"))
+	b.do(typed("j"))
 	b.until(title + ` === 'fine' && document.activeElement === document.querySelector('.case h2') && location.search.includes('report=')`)
 	b.narrow("reports-chosen-narrow")
-	b.do(chromedp.KeyEvent("k"))
+	b.do(typed("k"))
 	b.until(title + ` === 'bank'`)
-	b.do(chromedp.KeyEvent("s"))
+	b.do(typed("s"))
 	b.sees("visitors get the status 410")
 	b.until(`['Spam', 'Phishing'].includes(document.querySelector('dialog [name=reason]').value)`)
 	b.set("reason", "")
@@ -182,7 +182,7 @@ func TestSystem_reports(t *testing.T) {
 	if status := b.opens("bank"); status != http.StatusGone {
 		t.Errorf("after the decision, visitors get %d", status)
 	}
-	b.do(chromedp.KeyEvent("x"))
+	b.do(typed("x"))
 	b.until(title + ` === 'odd'`)
 	b.until(`document.querySelectorAll('.queue li').length === 1`)
 	b.press("Dismiss", "Nothing waits for a decision")
@@ -249,7 +249,7 @@ func TestSystem_reports_of_checks_and_domains(t *testing.T) {
 	b.until(`[...document.querySelectorAll('.case button')].some((e) => e.textContent === 'Suspend the domain')`)
 	b.has("/api/domains/"+d.ID, `{"status": "ACTIVE"}`)
 
-	b.do(chromedp.KeyEvent("x"))
+	b.do(typed("x"))
 	b.sees("The check does not suspend this link for the same reason again.")
 	b.press("Dismiss and restore", "Nothing waits for a decision")
 	b.has("/api/urls/"+blocked.ID, `{"status": "ACTIVE"}`)

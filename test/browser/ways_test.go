@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/shortline/shortline/shared/testing/testkit"
@@ -100,7 +99,7 @@ func (b *browser) enters(expression string) {
 func (b *browser) writes(text string) {
 	b.t.Helper()
 	b.eval(`document.activeElement.select?.()`, nil)
-	b.do(chromedp.KeyEvent(text))
+	b.do(typed(text))
 }
 
 // chooses presses the arrow keys until the focused select has a value.
