@@ -1,5 +1,6 @@
-// Command internet plays those servers to a machine that docs/operators/one-machine.md names: GitHub with the packages of a release, a
-// mail server, and an object store. test/first-hour/one-machine starts it, beside Pebble. It accepts whatever it is sent, so it is no example.
+// Command internet plays those servers to a machine that docs/operators/one-machine.md names: GitHub with the packages of a release,
+// a mail server, and an object store. test/first-hour/one-machine starts it, beside Pebble. It accepts whatever it is sent, so it is no
+// example.
 //
 //	internet -address 10.77.0.1 -dir FOLDER -packages FOLDER
 //
@@ -82,13 +83,15 @@ func run(address, dir, packages string) error {
 func identity(dir, address string) (tls.Certificate, error) {
 	from := time.Now().Add(-time.Hour)
 	authority := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Internet of a trial"}, NotBefore: from, NotAfter: from.AddDate(1, 0, 0),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Internet of a trial"},
+		NotBefore: from, NotAfter: from.AddDate(1, 0, 0),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	leaf := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "github.com"}, NotBefore: from, NotAfter: from.AddDate(0, 1, 0),
-		DNSNames: []string{"github.com", "mail.example.com", "s3.example.com", "acme.example.com"}, IPAddresses: []net.IP{net.ParseIP(address)},
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		DNSNames:    []string{"github.com", "mail.example.com", "s3.example.com", "acme.example.com"},
+		IPAddresses: []net.IP{net.ParseIP(address)},
+		KeyUsage:    x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	var keys [2]*ecdsa.PrivateKey
 	for i := range keys {
@@ -111,7 +114,8 @@ func identity(dir, address string) (tls.Certificate, error) {
 		return tls.Certificate{}, fmt.Errorf("write the key: %w", err)
 	}
 	for name, block := range map[string]*pem.Block{
-		"ca.pem": {Type: "CERTIFICATE", Bytes: root}, "cert.pem": {Type: "CERTIFICATE", Bytes: signed}, "key.pem": {Type: "PRIVATE KEY", Bytes: key},
+		"ca.pem": {Type: "CERTIFICATE", Bytes: root}, "cert.pem": {Type: "CERTIFICATE", Bytes: signed},
+		"key.pem": {Type: "PRIVATE KEY", Bytes: key},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
 			return tls.Certificate{}, fmt.Errorf("write certificates: %w", err)
