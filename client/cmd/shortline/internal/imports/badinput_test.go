@@ -100,3 +100,17 @@ func TestImport_on_a_full_disk(t *testing.T) {
 	}
 	w.run("shlink", "--from", s.URL).want(t, 0, "created 2")
 }
+
+// Ctrl-C does not wait for a service that accepts a request and then says nothing.
+func TestImport_is_interrupted_while_the_service_stalls(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		interrupt()
+		<-r.Context().Done()
+	}))
+	t.Cleanup(s.Close)
+	w := newWorld(t)
+	if r := w.runIn(ctx, "shlink", "--from", s.URL); r.code != app.CodeInterrupted || !strings.Contains(r.err, "interrupted") || len(w.to.links) > 0 {
+		t.Errorf("exit code %d: %s", r.code, r.err)
+	}
+}
