@@ -3,6 +3,7 @@ package imports_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -112,5 +113,42 @@ func TestImport_is_interrupted_while_the_service_stalls(t *testing.T) {
 	w := newWorld(t)
 	if r := w.runIn(ctx, "shlink", "--from", s.URL); r.code != app.CodeInterrupted || !strings.Contains(r.err, "interrupted") || len(w.to.links) > 0 {
 		t.Errorf("exit code %d: %s", r.code, r.err)
+	}
+}
+
+// Files that are no dump, or in another encoding, are refused. Nothing of them is imported, however large they are.
+func TestImport_of_dumps_in_a_wrong_form(t *testing.T) {
+	const dump = "CREATE TABLE `yourls_url` (`keyword` varchar(100), `url` text, `title` text);\n" +
+		"INSERT INTO `yourls_url` VALUES ('one','https://example.com/','caf\u00e9');\n"
+	utf16 := []byte{0xFF, 0xFE}
+	for _, c := range dump {
+		utf16 = append(utf16, byte(c), byte(c>>8))
+	}
+	for says, text := range map[string]string{
+		"has no table with links":              "",
+		"it of the right database":             "CREATE TABLE users (id int); INSERT INTO users VALUES (1);",
+		"convert a file in UTF-16":             string(utf16),
+		"has NUL bytes":                        dump + strings.Repeat("\x00", 100),
+		"title of the table yourls_url is not": strings.ReplaceAll(dump, "\u00e9", "\xe9"),
+		"is the file complete?":                dump[:len(dump)-9],
+		"too large":                            dump + "INSERT INTO `yourls_url` VALUES ('" + strings.Repeat("a", 17<<20),
+	} {
+		name := filepath.Join(t.TempDir(), "yourls.sql")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w := newWorld(t)
+		r := w.run("yourls", "--file", name, "--from", "y.example")
+		if r.code != app.CodeError || !strings.Contains(r.out+r.err, says) || len(w.to.links) > 0 {
+			t.Errorf("%s: exit code %d, %d links: %.500s%.500s", says, r.code, len(w.to.links), r.out, r.err)
+		}
+	}
+	name := filepath.Join(t.TempDir(), "large.sql")
+	if err := errors.Join(os.WriteFile(name, []byte(dump), 0o600), os.Truncate(name, 1<<30)); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	if r := w.run("yourls", "--file", name, "--from", "y.example"); r.code != app.CodeError || len(w.to.links) > 0 {
+		t.Errorf("a gigabyte: exit code %d: %.500s", r.code, r.err)
 	}
 }
