@@ -18,7 +18,7 @@ import (
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
-// rows is work in steps, some of whose units panic.
+// rows is work in steps. Some units panic.
 type rows struct {
 	total, place int
 	panics       map[int]int  // how often a unit panics

@@ -212,8 +212,8 @@ func ReadLine(r io.Reader) (string, error) {
 	}
 }
 
-// mostRead is the size of the largest file that ReadFile reads. Whatever reads a file as a whole sends it in one request, or holds it in
-// memory several times.
+// mostRead is the size of the largest file that ReadFile reads. A command that reads a file as a whole sends it in one request, or holds
+// it in memory several times.
 const mostRead = 100 << 20
 
 // ReadFile reads the file that a flag names; - is standard input.

@@ -54,7 +54,8 @@ func TestImport_with_10_000_errors(t *testing.T) {
 		t.Errorf("%d failed rows in the report, %v: %.500s", n, err, text)
 	}
 	var out, problem bytes.Buffer
-	env := map[string]string{"SHORTLINE_URL": w.to.URL, "SHORTLINE_API_KEY": "sl_key", "SHORTLINE_CONFIG": w.state, "SHORTLINE_STATE": w.state}
+	env := map[string]string{"SHORTLINE_URL": w.to.URL, "SHORTLINE_API_KEY": "sl_key", "SHORTLINE_CONFIG": w.state,
+		"SHORTLINE_STATE": w.state}
 	code := cli.Run(t.Context(), app.System{In: strings.NewReader(token + "\n"), Out: &out, Err: &problem, OutTTY: true, Width: 80,
 		Getenv: func(name string) string { return env[name] }, Now: time.Now}, append([]string{"import"}, args...))
 	shown := out.String() + problem.String()
@@ -111,7 +112,8 @@ func TestImport_is_interrupted_while_the_service_stalls(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	w := newWorld(t)
-	if r := w.runIn(ctx, "shlink", "--from", s.URL); r.code != app.CodeInterrupted || !strings.Contains(r.err, "interrupted") || len(w.to.links) > 0 {
+	r := w.runIn(ctx, "shlink", "--from", s.URL)
+	if r.code != app.CodeInterrupted || !strings.Contains(r.err, "interrupted") || len(w.to.links) > 0 {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
 }
