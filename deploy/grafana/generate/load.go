@@ -1,7 +1,7 @@
 package main
 
-// load shows a run of a script in deploy/k6 beside the edges that it loads. k6 sends its figures to Prometheus itself.
-func load() dashboard {
+// loadTest shows a run of a script in deploy/k6 beside the edges that it loads. k6 sends its figures to Prometheus itself.
+func loadTest() dashboard {
 	return dashboard{
 		file: "load.json", uid: "shortline-load", title: "Load test",
 		text: "A run of k6, by kind of user. k6 writes these figures; deploy/k6/README.md says how to send them.",
