@@ -212,7 +212,7 @@ func TestSimulation_sensitivities(t *testing.T) {
 		{"low", anomaly.Limits{Chance: anomaly.LowChance, Rise: 1, Fall: 0.5, Clicks: 20}, 0.05},
 	} {
 		links, all, most := 0, 0, 0
-		for seed := range uint64(testkit.Size(1, 5)) {
+		for seed := range uint64(testkit.Size(1, 2)) {
 			for i, s := range kinds(seed + 200) {
 				if i%testkit.Size(8, 1) != 0 {
 					continue
