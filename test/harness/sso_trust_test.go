@@ -17,8 +17,8 @@ import (
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
-// entra is an identity provider in a process of its own. Like Microsoft Entra ID, it sends no email_verified, so whoever administers a
-// tenant there can send any address.
+// entra is an identity provider in a process of its own. Like Microsoft Entra ID, it sends no email_verified, so an administrator
+// of a tenant there can send any address.
 type entra struct {
 	t                      *testing.T
 	issuer, client, secret string
@@ -100,8 +100,8 @@ func TestSSO_trustEmail_takes_over_nothing(t *testing.T) {
 	for _, email := range []string{victim, inside} {
 		api.User(email, "correct horse battery staple")
 	}
-	provider, err := api.IdentityProviders.Create(t.Context(), client.CreateOIDCProvider{Name: "Entra", Slug: "entra", DiscoveryURL: e.issuer,
-		ClientID: e.client, ClientSecret: e.secret})
+	provider, err := api.IdentityProviders.Create(t.Context(), client.CreateOIDCProvider{Name: "Entra", Slug: "entra",
+		DiscoveryURL: e.issuer, ClientID: e.client, ClientSecret: e.secret})
 	testkit.Must(t, err)
 	change := func(body client.UpdateOIDCProvider) {
 		t.Helper()
@@ -130,7 +130,8 @@ func TestSSO_trustEmail_takes_over_nothing(t *testing.T) {
 	refused("1", victim, "email_not_verified")
 	refused("1", inside, "email_not_verified")
 	// It cannot be turned on for all addresses.
-	if _, err := api.IdentityProviders.Update(t.Context(), provider.Slug, client.UpdateOIDCProvider{TrustEmail: client.Set(true)}); err == nil {
+	everybody := client.UpdateOIDCProvider{TrustEmail: client.Set(true)}
+	if _, err := api.IdentityProviders.Update(t.Context(), provider.Slug, everybody); err == nil {
 		t.Error("trustEmail without allowed domains")
 	}
 	change(client.UpdateOIDCProvider{TrustEmail: client.Set(true), AllowedDomains: client.Set([]string{"corp.example"})})

@@ -119,8 +119,8 @@ const alertRuleColumns = `num, id, workspace_num, name, causes, link_id, tags, d
 func scanAlertRule(row interface{ Scan(...any) error }) (r AlertRule, err error) {
 	var causes, tags, channels string
 	if err := row.Scan(&r.Num, &r.ID, &r.Workspace, &r.Name, &causes, &r.LinkID, &tags, &r.Days, &r.Exhaustion, &r.Unusual.Sensitivity,
-		&r.Unusual.Direction, &r.Unusual.MinRise, &r.Unusual.MinFall, &r.Unusual.MinClicks, &channels, &r.Active, &r.JudgedHour, &r.CreatedAt,
-		&r.UpdatedAt); err != nil {
+		&r.Unusual.Direction, &r.Unusual.MinRise, &r.Unusual.MinFall, &r.Unusual.MinClicks, &channels, &r.Active, &r.JudgedHour,
+		&r.CreatedAt, &r.UpdatedAt); err != nil {
 		return r, err
 	}
 	if err := json.Unmarshal([]byte(tags), &r.Tags); err != nil {

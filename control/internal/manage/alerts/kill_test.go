@@ -51,7 +51,8 @@ func lookForever(url string) error {
 		return err
 	}
 	m, err := mail.New(mail.Config{Settings: smtp.Settings{URL: config.Secret(os.Getenv("ALERTS_TEST_SMTP")), From: mailtest.From},
-		BaseURL: "https://sho.rt", EncryptionKeys: killKeys, Now: now, Poll: 20 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)}, st)
+		BaseURL: "https://sho.rt", EncryptionKeys: killKeys, Now: now, Poll: 20 * time.Millisecond,
+		Logger: slog.New(slog.DiscardHandler)}, st)
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func testKills(t *testing.T, w *world, url string) {
 	changes, n := 0, 0
 	settled := func() bool { return w.settled(t, changes) }
 	for ; v.killed() < kills; n++ {
-		// Once all are told, the causes of two links begin to hold, or stop. Nobody is told of what was over before.
+		// Once all are told, the causes of two links begin to hold, or stop. No message is sent about a cause that is over before.
 		if settled() {
 			for i := range 2 {
 				w.exec(`UPDATE urls SET max_clicks = 10, limit_since = 1, limit_base = ? WHERE num = ?`, []int{9, 0}[changes%2],
@@ -201,7 +202,8 @@ func (w *world) settled(t *testing.T, changes int) bool {
 	t.Helper()
 	fired, resolved := counted(changes)
 	var waiting int
-	testkit.Must(t, w.store.Row(t.Context(), `SELECT (SELECT count(*) FROM alert_messages) + (SELECT count(*) FROM mail_outbox)`).Scan(&waiting))
+	testkit.Must(t, w.store.Row(t.Context(), `SELECT (SELECT count(*) FROM alert_messages) +
+		(SELECT count(*) FROM mail_outbox)`).Scan(&waiting))
 	return waiting == 0 && w.events() == fmt.Sprintf("%d fired, %d resolved", fired, resolved)
 }
 
