@@ -41,6 +41,26 @@ const (
 // Causes lists all causes.
 var Causes = []string{Clicks, Destination, Expiry, Exhaustion, Domain, Webhook}
 
+// How improbable clicks must be to count as unusual: the more sensitive, the less.
+const (
+	Low    = "low"
+	Medium = "normal"
+	High   = "high"
+)
+
+// Sensitivities lists the sensitivities.
+var Sensitivities = []string{Low, Medium, High}
+
+// The sides of the expected clicks that a rule looks at.
+const (
+	Both  = "both"
+	Above = "above"
+	Below = "below"
+)
+
+// Directions lists the sides.
+var Directions = []string{Both, Above, Below}
+
 // The kinds of channels. Webhooks need none: they subscribe to alert.fired and alert.resolved.
 const (
 	Mail    = "mail"
