@@ -92,7 +92,7 @@ func (s *Service) Next(ctx context.Context) (more bool, err error) {
 
 // step imports the next rows of an import that this process holds.
 func (s *Service) step(ctx context.Context, i *store.Import) error {
-	p, refused, err := auth.ActingFor(ctx, s.store.Conn, i.Workspace, i.UserID, "import")
+	p, refused, err := auth.ActingFor(ctx, s.store.Conn, i.Workspace, i.UserID, "import", auth.Editor)
 	if errors.Is(err, store.ErrNotFound) {
 		return errLost // the import was deleted with its user or workspace
 	}
