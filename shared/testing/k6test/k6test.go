@@ -26,14 +26,24 @@ type Summary struct {
 // Run runs a script of deploy/k6 with settings such as RATE=100. The test fails if k6 does.
 func Run(t *testing.T, script string, settings ...string) Summary {
 	t.Helper()
+	return RunTo(t, "", nil, script, settings...)
+}
+
+// RunTo is like Run, and also sends the metrics to an output of k6, which env sets up. Other settings of k6 in the environment are ignored.
+func RunTo(t *testing.T, output string, env []string, script string, settings ...string) Summary {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), script+".json")
 	args := []string{"run", "--quiet", "--no-usage-report", "--no-color", "-e", "SUMMARY=" + file}
+	if output != "" {
+		args = append(args, "-o", output)
+	}
 	for _, one := range settings {
 		args = append(args, "-e", one)
 	}
 	testkit.Source(t, "deploy/k6/lib/shortline.js") // what the scripts import
 	cmd := exec.CommandContext(t.Context(), testkit.Part(t, "k6"), append(args, testkit.Source(t, "deploy/k6/"+script+".js"))...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "K6_") })
+	cmd.Env = append(cmd.Env, env...)
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {
