@@ -178,6 +178,7 @@ func NameTaken(message, what, name string) func(free bool, err error) error {
 		if err != nil || free {
 			return err
 		}
-		return &Error{Kind: Conflict, Message: message, Fields: []Field{{Field: "name", Message: fmt.Sprintf("there is a %s %q", what, name)}}}
+		return &Error{Kind: Conflict, Message: message,
+			Fields: []Field{{Field: "name", Message: fmt.Sprintf("there is a %s %q", what, name)}}}
 	}
 }
