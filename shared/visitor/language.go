@@ -1,6 +1,10 @@
 package visitor
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/shortline/shortline/shared/accept"
+)
 
 // maxLanguageHeader is how many bytes of Accept-Language are read. Browsers send fewer than a hundred.
 const maxLanguageHeader = 512
@@ -13,47 +17,16 @@ func Preferred(header string) string {
 		header = header[:maxLanguageHeader]
 		header = header[:max(strings.LastIndexByte(header, ','), 0)] // the last entry may be cut
 	}
-	best, bestQ := "", 0
-	for rest, more := header, true; more && bestQ < 1000; {
-		var entry string
-		entry, rest, more = strings.Cut(rest, ",")
-		tag, params, weighed := strings.Cut(entry, ";")
-		q := 1000
-		if weighed {
-			q = quality(params)
-		}
-		if q <= bestQ {
-			continue
-		}
-		if tag = strings.Trim(tag, " \t"); isLanguageTag(tag) {
-			best, bestQ = tag, q
+	best, most := "", 0
+	for tag, parameters := range accept.Elements(header) {
+		if weight := parameters.Weight(); weight > most && isLanguageTag(tag) {
+			best, most = tag, weight
+			if most == accept.Full {
+				break
+			}
 		}
 	}
 	return best
-}
-
-// quality parses "q=0.8" as 800. It returns -1 for anything else.
-func quality(s string) int {
-	s = strings.Trim(s, " \t")
-	if len(s) < 3 || len(s) > 7 || s[0]|0x20 != 'q' || s[1] != '=' {
-		return -1
-	}
-	whole, fraction := s[2], s[3:]
-	if whole != '0' && whole != '1' || fraction != "" && fraction[0] != '.' {
-		return -1
-	}
-	q, unit := int(whole-'0')*1000, 100
-	for i := 1; i < len(fraction); i++ {
-		if fraction[i] < '0' || fraction[i] > '9' {
-			return -1
-		}
-		q += int(fraction[i]-'0') * unit
-		unit /= 10
-	}
-	if q > 1000 {
-		return -1
-	}
-	return q
 }
 
 // isLanguageTag checks the alphabet and length of RFC 5646 tags, not their meaning.

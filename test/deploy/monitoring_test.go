@@ -160,12 +160,7 @@ func TestOps3_Chart_targets_are_those_of_the_alerts(t *testing.T) {
 // The rendered rules fire for a pod that does not answer, for a pod without an address, and if no target exists.
 func TestOps3_Chart_alerts_fire(t *testing.T) {
 	t.Parallel()
-	cache, err := os.UserCacheDir()
-	testkit.Must(t, err)
-	promtool := filepath.Join(cache, "shortline", "bin", "promtool")
-	if _, err := os.Stat(promtool); err != nil {
-		t.Fatalf("promtool not found (%v); test/observe/parts builds it", err)
-	}
+	promtool := testkit.Part(t, "promtool")
 	rule, ok := render(t, "full").objects["PrometheusRule/go-shortline"].(*prometheusRule)
 	if !ok {
 		t.Fatal("no PrometheusRule")

@@ -101,15 +101,3 @@ func expressions(t *testing.T) map[string]string {
 }
 
 var metricName = regexp.MustCompile(`\b(shortline|process|go)_[a-z0-9_]+|\bshortline:[a-z0-9_:]+`)
-
-// part returns the path of a program that test/observe/parts builds.
-func part(t *testing.T, name string) string {
-	t.Helper()
-	cache, err := os.UserCacheDir()
-	testkit.Must(t, err)
-	path := filepath.Join(cache, "shortline", "bin", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("%s not found (%v); test/observe/parts builds it", name, err)
-	}
-	return path
-}

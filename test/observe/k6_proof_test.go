@@ -9,11 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/shortline/shortline/shared/testing/k6test"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -23,40 +23,17 @@ func TestK6_users(t *testing.T) {
 	t.Parallel()
 	p := standalone(t)
 	metrics := receiver(t)
-	figures := filepath.Join(t.TempDir(), "users.json")
-	cmd := exec.CommandContext(t.Context(), part(t, "k6"), "run", "--quiet", "--no-usage-report", "--no-color", "-o", "experimental-prometheus-rw",
-		"-e", "BASE_URL=http://"+p.Addr, "-e", "ADMIN_PASSWORD="+password, "-e", "DURATION=6s", "-e", "RATE=40", "-e", "P95=60000", "-e", "P95_API=60000",
-		"-e", "P95_PASSWORD=60000", "-e", "DROPPED=100000", "-e", "SUMMARY="+figures, testkit.Source(t, "deploy/k6/users.js"))
-	testkit.Source(t, "deploy/k6/lib/shortline.js")
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "K6_") })
-	cmd.Env = append(cmd.Env, "K6_PROMETHEUS_RW_SERVER_URL="+metrics+"/api/v1/write", "K6_PROMETHEUS_RW_TREND_STATS=p(95),p(99)",
-		"K6_PROMETHEUS_RW_PUSH_INTERVAL=1s")
-	out, err := cmd.CombinedOutput()
-	t.Logf("%s", out)
-	if err != nil {
-		t.Errorf("k6: %v", err)
-	}
-	text, err := os.ReadFile(figures)
-	testkit.Must(t, err)
-	var summary struct {
-		RootGroup struct {
-			Checks []struct {
-				Name          string
-				Passes, Fails int
-			}
-		} `json:"root_group"`
-	}
-	testkit.Must(t, json.Unmarshal(text, &summary))
-	passed := map[string]int{}
-	for _, c := range summary.RootGroup.Checks {
-		passed[c.Name] = c.Passes
-		if c.Fails > 0 {
-			t.Errorf("%s: failed %d times", c.Name, c.Fails)
+	s := k6test.RunTo(t, "experimental-prometheus-rw", []string{"K6_PROMETHEUS_RW_SERVER_URL=" + metrics + "/api/v1/write",
+		"K6_PROMETHEUS_RW_TREND_STATS=p(95),p(99)", "K6_PROMETHEUS_RW_PUSH_INTERVAL=1s"}, "users",
+		append([]string{"BASE_URL=http://" + p.Addr, "ADMIN_PASSWORD=" + password, "DURATION=6s", "RATE=40"}, k6test.Patient...)...)
+	for name, n := range s.Fails {
+		if n > 0 {
+			t.Errorf("%s: failed %d times", name, n)
 		}
 	}
 	for _, name := range []string{"a link redirects", "a link redirects on a new connection", "a rule decides", "a test sends to a variant",
 		"a password opens the link", "the API lists links", "the destination has a click id", "a conversion is accepted"} {
-		if passed[name] == 0 {
+		if s.Passes[name] == 0 {
 			t.Errorf("%q never passed, so nothing tried it", name)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // promtool runs promtool and fails the test if it reports a problem.
 func promtool(t *testing.T, args ...string) {
 	t.Helper()
-	if out, err := exec.CommandContext(t.Context(), part(t, "promtool"), args...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), testkit.Part(t, "promtool"), args...).CombinedOutput(); err != nil {
 		t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }

@@ -19,6 +19,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/shortline/shortline/shared/accept"
 )
 
 // built holds the console, which deploy/dev/web builds from the folder web. A checkout without a build has only the
@@ -261,7 +263,7 @@ func (a *asset) serve(w http.ResponseWriter, r *http.Request, status int) {
 	h, content := w.Header(), a.plain
 	h.Set("Content-Type", a.contentType)
 	h.Add("Vary", "Accept-Encoding")
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if accept.Encoding(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")
 		content = a.gzips
 	}

@@ -67,9 +67,12 @@ func (s *Service) sendReport(ctx context.Context, r *store.MailReport) error {
 	}
 	of, next := newest(r.Every, zone, now)
 	var content mail.Report
-	entitled, err := s.entitled(ctx, s.store.Conn, r.Workspace, r.UserID)
-	if err == nil && entitled {
+	_, refused, err := auth.ActingFor(ctx, s.store.Conn, r.Workspace, r.UserID, "report", auth.WorkspaceAdmin)
+	entitled := err == nil && refused == ""
+	if entitled {
 		content, err = s.content(ctx, r, of)
+	} else if errors.Is(err, store.ErrNotFound) {
+		err = nil // the user was deleted
 	}
 	if err != nil {
 		return err
@@ -108,25 +111,6 @@ func (s *Service) sendReport(ctx context.Context, r *store.MailReport) error {
 		}
 		return nil
 	})
-}
-
-// entitled reports whether the maker of a report may still send reports of the workspace.
-func (s *Service) entitled(ctx context.Context, c store.Conn, workspace uint64, userID string) (bool, error) {
-	u, err := c.UserByID(ctx, userID)
-	if errors.Is(err, store.ErrNotFound) || err == nil && !u.Active {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	if u.Num == workspace || u.Role == string(auth.Admin) {
-		return true, nil
-	}
-	m, err := c.MemberOf(ctx, workspace, userID)
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
-	}
-	return err == nil && auth.ParseWorkspaceRole(m.Role) >= auth.WorkspaceAdmin, err
 }
 
 // content makes the figures of a report. They are those of the report in the console, because they come from the same use case.

@@ -2,7 +2,9 @@ package redirect
 
 import (
 	"bytes"
+	"strings"
 
+	"github.com/shortline/shortline/shared/accept"
 	"github.com/valyala/fasthttp"
 )
 
@@ -179,47 +181,17 @@ func early(purpose []byte) bool {
 
 // prefersHTML reports whether an Accept header ranks HTML at least as high as JSON. Clients that only accept any
 // type, as scripts do, get JSON.
-func prefersHTML(accept []byte) bool {
+func prefersHTML(header []byte) bool {
 	html, json := -1, -1
-	for len(accept) > 0 {
-		item := accept
-		if n := bytes.IndexByte(accept, ','); n >= 0 {
-			item, accept = accept[:n], accept[n+1:]
-		} else {
-			accept = nil
-		}
-		kind, params := item, []byte(nil)
-		if n := bytes.IndexByte(item, ';'); n >= 0 {
-			kind, params = item[:n], item[n+1:]
-		}
-		switch kind = bytes.TrimSpace(kind); {
-		case bytes.EqualFold(kind, []byte("text/html")), bytes.EqualFold(kind, []byte("application/xhtml+xml")):
-			html = max(html, quality(params))
-		case bytes.EqualFold(kind, []byte("application/json")):
-			json = max(json, quality(params))
+	for kind, parameters := range accept.Elements(view(header)) {
+		switch {
+		case strings.EqualFold(kind, "text/html"), strings.EqualFold(kind, "application/xhtml+xml"):
+			html = max(html, parameters.Weight())
+		case strings.EqualFold(kind, "application/json"):
+			json = max(json, parameters.Weight())
 		}
 	}
 	return html > 0 && html >= json
-}
-
-// quality returns the q parameter of a media range in thousandths, or 1000 without one.
-func quality(params []byte) int {
-	n := bytes.Index(params, []byte("q="))
-	if n < 0 {
-		return 1000
-	}
-	v, unit := 0, 1000
-	for _, c := range params[n+2:] {
-		switch {
-		case c == '.':
-			continue
-		case c < '0' || c > '9' || unit == 0:
-			return v
-		}
-		v += int(c-'0') * unit
-		unit /= 10
-	}
-	return v
 }
 
 // Maximum sizes of request bodies on the redirect's own paths, in bytes.

@@ -1,9 +1,9 @@
 package redirect
 
 import (
-	"bytes"
 	"net/http"
 
+	"github.com/shortline/shortline/shared/accept"
 	"github.com/valyala/fasthttp"
 )
 
@@ -22,15 +22,13 @@ func languageOf(header []byte) pageLanguage {
 	header = header[:min(len(header), maxAcceptLanguage)]
 	var best pageLanguage
 	most := 0
-	for len(header) > 0 {
-		var item []byte
-		item, header, _ = bytes.Cut(header, []byte(","))
-		tag, parameter, _ := bytes.Cut(item, []byte(";"))
-		if rank := qualityOf(parameter); rank > most {
-			for i, one := range pageLanguages {
-				if isOfLanguage(bytes.TrimSpace(tag), one) {
-					best, most = pageLanguage(i), rank
-				}
+	for tag, parameters := range accept.Elements(view(header)) {
+		for i, one := range pageLanguages {
+			if !isOfLanguage(tag, one) {
+				continue
+			}
+			if weight := parameters.Weight(); weight > most {
+				best, most = pageLanguage(i), weight
 			}
 		}
 	}
@@ -43,31 +41,8 @@ func languageAsked(ctx *fasthttp.RequestCtx) pageLanguage {
 }
 
 // isOfLanguage reports whether a tag such as de-AT is of a language.
-func isOfLanguage(tag []byte, language string) bool {
+func isOfLanguage(tag, language string) bool {
 	return len(tag) >= 2 && tag[0]|0x20 == language[0] && tag[1]|0x20 == language[1] && (len(tag) == 2 || tag[2] == '-')
-}
-
-// qualityOf returns the weight of a parameter such as q=0.8 in thousandths. Without one it is 1000; one that is no weight counts as 0.
-func qualityOf(parameter []byte) int {
-	parameter = bytes.TrimSpace(parameter)
-	if len(parameter) == 0 {
-		return 1000
-	}
-	if len(parameter) < 3 || len(parameter) > 7 || parameter[0]|0x20 != 'q' || parameter[1] != '=' {
-		return 0
-	}
-	rank, unit := 0, 1000
-	for i, c := range parameter[2:] {
-		switch {
-		case i == 1 && c == '.':
-		case c >= '0' && c <= '9' && i != 1:
-			rank += int(c-'0') * unit
-			unit /= 10
-		default:
-			return 0
-		}
-	}
-	return min(rank, 1000)
 }
 
 // notice is the text of a page that says why there is no redirect. Next says what to do; programs are not told.

@@ -7,7 +7,6 @@ import (
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/visitor"
 	"github.com/valyala/fasthttp"
 )
 
@@ -66,21 +65,16 @@ func (h *Handler) look(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 		h.json(ctx, seen)
 		return
 	}
-	language := visitor.Language(string(first(ctx.Request.Header.RawHeaders(), "accept-language")))
-	texts, known := lookTexts[language]
-	if !known {
-		language = "en"
-		texts = lookTexts[language]
-	}
-	seen.Words = texts
+	language := languageOf(a.language)
+	seen.Words = lookTexts[language]
 	p := h.pagesOf(t)
-	heading := texts.Heading
+	heading := seen.Words.Heading
 	if seen.Title != nil {
 		heading = strings.TrimSpace(cmp.Or(*seen.Title, heading))
 	}
 	ctx.Response.Header.Set("Vary", "Accept, Accept-Language")
 	ctx.Response.Header.Set("X-Robots-Tag", "noindex, nofollow")
-	h.page(ctx, p.render(p.look, page{Language: language, Heading: heading, Looked: &seen}), p.policy)
+	h.page(ctx, p.render(p.look, page{Language: pageLanguages[language], Heading: heading, Looked: &seen}), p.policy)
 }
 
 const lookText = `{{template "top" .}}{{with .Looked}}{{if eq .State "protected"}}<p>{{.Words.Protected}}</p>{{else if eq .State "ended"}}<p>{{.Words.Ended}}</p>{{else}}<p>{{.Words.LeadsTo}} <strong dir="ltr">{{.Host}}</strong></p>
@@ -90,18 +84,18 @@ const lookText = `{{template "top" .}}{{with .Looked}}{{if eq .State "protected"
 // words are the texts of the page in one language.
 type words struct{ Heading, LeadsTo, Varies, Protected, Ended, Continue string }
 
-// lookTexts are the texts by language, as in the console.
-var lookTexts = map[string]words{
-	"en": {"Where this link leads", "This link leads to", "It can lead elsewhere, depending on the visitor.",
+// lookTexts are the texts, in the order of pageLanguages.
+var lookTexts = [len(pageLanguages)]words{
+	{"Where this link leads", "This link leads to", "It can lead elsewhere, depending on the visitor.",
 		"This link is protected by a password.", "This link has expired or has been turned off.", "Open the link"},
-	"de": {"Wohin dieser Link führt", "Dieser Link führt zu", "Je nach Besucher kann er auch woandershin führen.",
+	{"Wohin dieser Link führt", "Dieser Link führt zu", "Je nach Besucher kann er auch woandershin führen.",
 		"Dieser Link ist mit einem Passwort geschützt.", "Dieser Link ist abgelaufen oder wurde abgeschaltet.", "Link öffnen"},
-	"fr": {"Où mène ce lien", "Ce lien mène à", "Selon le visiteur, il peut mener ailleurs.",
+	{"Où mène ce lien", "Ce lien mène à", "Selon le visiteur, il peut mener ailleurs.",
 		"Ce lien est protégé par un mot de passe.", "Ce lien a expiré ou a été désactivé.", "Ouvrir le lien"},
-	"es": {"Adónde lleva este enlace", "Este enlace lleva a", "Según el visitante, puede llevar a otro sitio.",
+	{"Adónde lleva este enlace", "Este enlace lleva a", "Según el visitante, puede llevar a otro sitio.",
 		"Este enlace está protegido con una contraseña.", "Este enlace ha caducado o se ha desactivado.", "Abrir el enlace"},
-	"ja": {"このリンクの移動先", "このリンクの移動先:", "訪問者によって移動先が変わることがあります。",
+	{"このリンクの移動先", "このリンクの移動先:", "訪問者によって移動先が変わることがあります。",
 		"このリンクはパスワードで保護されています。", "このリンクは期限切れか、無効になっています。", "リンクを開く"},
-	"ar": {"إلى أين يقود هذا الرابط", "يقود هذا الرابط إلى", "قد يقود إلى مكان آخر بحسب الزائر.",
+	{"إلى أين يقود هذا الرابط", "يقود هذا الرابط إلى", "قد يقود إلى مكان آخر بحسب الزائر.",
 		"هذا الرابط محمي بكلمة مرور.", "انتهت صلاحية هذا الرابط أو أُوقف.", "فتح الرابط"},
 }

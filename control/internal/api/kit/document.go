@@ -17,6 +17,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
+	"github.com/shortline/shortline/shared/accept"
 	"github.com/swaggest/swgui/v5/static"
 )
 
@@ -43,7 +44,7 @@ func (k *Kit) registerDocument() {
 			h.Set("ETag", file.tag)
 			h.Set("Content-Security-Policy", docsPolicy)
 			h.Add("Vary", "Accept-Encoding")
-			if acceptsGzip(c.Request().Header.Get("Accept-Encoding")) {
+			if accept.Encoding(c.Request().Header.Get("Accept-Encoding"), "gzip") {
 				b = file.gzipped
 				h.Set("Content-Encoding", "gzip")
 			}
@@ -77,19 +78,6 @@ type served struct {
 func newServed(plain, gzipped []byte) served {
 	sum := sha256.Sum256(plain)
 	return served{plain, gzipped, fmt.Sprintf(`W/"%x"`, sum[:16])}
-}
-
-// acceptsGzip reports whether a list of encodings has gzip, and not with the weight 0, which refuses it.
-func acceptsGzip(accepted string) bool {
-	for part := range strings.SplitSeq(accepted, ",") {
-		name, weight, _ := strings.Cut(part, ";")
-		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			_, q, weighed := strings.Cut(weight, "=")
-			number, err := strconv.ParseFloat(strings.TrimSpace(q), 64)
-			return !weighed || err != nil || number > 0
-		}
-	}
-	return false
 }
 
 func compress(b []byte, err error) (served, error) {

@@ -3,7 +3,6 @@ package analytics
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -143,25 +142,9 @@ func (read Reader) Conversions(ctx context.Context, st Statement) ([]Conversion,
 // EachConversion calls f with at most limit conversions, page by page, like Pages.
 func (read Reader) EachConversion(ctx context.Context, table string, scope Scope, goal string, limit, page int,
 	f func(*Conversion) error) error {
-	var after *Conversion
-	for limit > 0 {
-		want := min(limit, page)
-		list, err := read.Conversions(ctx, EachConversionSQL(table, scope, goal, after, want))
-		if err != nil {
-			return fmt.Errorf("read conversions: %w", err)
-		}
-		for i := range list {
-			c := list[i]
-			if err := f(&c); err != nil {
-				return err
-			}
-		}
-		if len(list) < want {
-			return nil
-		}
-		after, limit = &list[want-1], limit-want
-	}
-	return nil
+	return pages("conversions", limit, page, f, func(after *Conversion, n int) ([]Conversion, error) {
+		return read.Conversions(ctx, EachConversionSQL(table, scope, goal, after, n))
+	})
 }
 
 // lookUp is how many clicks one statement looks up.

@@ -115,20 +115,27 @@ func idOf(text string) link.ID {
 // appears twice.
 func Pages(ctx context.Context, rows func(context.Context, Statement, func(*Row) error) error, table string, scope Scope, limit, page int,
 	f func(*Row) error) error {
-	var after *Row
-	for limit > 0 {
-		want := min(limit, page)
-		var list []Row
-		err := rows(ctx, ClicksSQL(table, scope, after, want), func(r *Row) error {
+	return pages("clicks", limit, page, f, func(after *Row, n int) (list []Row, err error) {
+		err = rows(ctx, ClicksSQL(table, scope, after, n), func(r *Row) error {
 			list = append(list, *r)
 			return nil
 		})
+		return list, err
+	})
+}
+
+// pages calls f with at most limit items, each a copy. read returns at most n items after one; nil means from the beginning.
+func pages[T any](what string, limit, page int, f func(*T) error, read func(after *T, n int) ([]T, error)) error {
+	var after *T
+	for limit > 0 {
+		want := min(limit, page)
+		list, err := read(after, want)
 		if err != nil {
-			return fmt.Errorf("read clicks: %w", err)
+			return fmt.Errorf("read %s: %w", what, err)
 		}
 		for i := range list {
-			r := list[i]
-			if err := f(&r); err != nil {
+			one := list[i]
+			if err := f(&one); err != nil {
 				return err
 			}
 		}

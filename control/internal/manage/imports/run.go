@@ -102,7 +102,7 @@ var skipped = fmt.Sprintf("could not be imported: the service failed at it %d ti
 
 // step imports the next rows of an import that this process holds.
 func (s *Service) step(ctx context.Context, i *store.Import, step job.Step) error {
-	p, refused, err := auth.ActingFor(ctx, s.store.Conn, i.Workspace, i.UserID, "import")
+	p, refused, err := auth.ActingFor(ctx, s.store.Conn, i.Workspace, i.UserID, "import", auth.Editor)
 	if errors.Is(err, store.ErrNotFound) {
 		return errLost // the import was deleted with its user or workspace
 	}

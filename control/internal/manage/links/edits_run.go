@@ -76,7 +76,7 @@ func (s *Service) NextEdit(ctx context.Context) (more bool, err error) {
 
 // editSome makes the next step of an edit that this process holds, and reports whether the edit has ended.
 func (s *Service) editSome(ctx context.Context, e *store.LinkEdit, how job.Step) (ended bool, err error) {
-	p, refused, err := auth.ActingFor(ctx, s.store.Conn, e.Workspace, e.UserID, "edit")
+	p, refused, err := auth.ActingFor(ctx, s.store.Conn, e.Workspace, e.UserID, "edit", auth.Editor)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, errEditLost // the edit was deleted with its user or workspace
 	}

@@ -68,9 +68,8 @@ func (s *Service) checked(ctx context.Context, p auth.Principal, in Input) (g st
 	return g, v.Err()
 }
 
-func nameTaken(name string) error {
-	return &problem.Error{Kind: problem.Conflict, Message: "The workspace has a segment of this name.",
-		Fields: []problem.Field{{Field: "name", Message: fmt.Sprintf("there is a segment %q", name)}}}
+func uniqueName(name string) func(bool, error) error {
+	return problem.NameTaken("The workspace has a segment of this name.", "segment", name)
 }
 
 // audited returns the audited fields.
@@ -112,11 +111,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (store
 		if n >= maxSegments {
 			return problem.New(problem.Conflict, "The workspace has %d segments, which is the limit. Delete one first.", n)
 		}
-		free, err := tx.InsertSegment(ctx, &g)
-		if err == nil && !free {
-			err = nameTaken(g.Name)
-		}
-		if err != nil {
+		if err := uniqueName(g.Name)(tx.InsertSegment(ctx, &g)); err != nil {
 			return err
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "SEGMENT_CREATED", EntityType: "segment", EntityID: g.ID,
@@ -158,11 +153,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 			return nil
 		}
 		after.UpdatedAt = store.Now()
-		free, err := tx.UpdateSegment(ctx, &after)
-		if err == nil && !free {
-			err = nameTaken(after.Name)
-		}
-		if err != nil {
+		if err := uniqueName(after.Name)(tx.UpdateSegment(ctx, &after)); err != nil {
 			return err
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "SEGMENT_UPDATED", EntityType: "segment", EntityID: id,

@@ -82,9 +82,8 @@ func CheckNames(field string, given []string, v *problem.Fields) []string {
 	return names
 }
 
-func nameTaken(name string) error {
-	return &problem.Error{Kind: problem.Conflict, Message: "The workspace has a tag of this name.",
-		Fields: []problem.Field{{Field: "name", Message: fmt.Sprintf("there is a tag %q", name)}}}
+func uniqueName(name string) func(bool, error) error {
+	return problem.NameTaken("The workspace has a tag of this name.", "tag", name)
 }
 
 func fields(t *store.Tag) map[string]any { return map[string]any{"name": t.Name, "color": t.Color} }
@@ -116,11 +115,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (store
 		return store.Tag{}, err
 	}
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		free, err := tx.InsertTag(ctx, &t)
-		if err == nil && !free {
-			err = nameTaken(t.Name)
-		}
-		if err != nil {
+		if err := uniqueName(t.Name)(tx.InsertTag(ctx, &t)); err != nil {
 			return err
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "TAG_CREATED", EntityType: "tag", EntityID: t.ID,
@@ -151,10 +146,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		}
 		if after != before {
 			after.UpdatedAt = store.Now()
-			free, err := tx.UpdateTag(ctx, &after)
-			if err == nil && !free {
-				err = nameTaken(after.Name)
-			}
+			err := uniqueName(after.Name)(tx.UpdateTag(ctx, &after))
 			if err == nil && after.Name != before.Name {
 				err = tx.RenameTagOfAlerts(ctx, after.Workspace, before.Name, after.Name)
 			}

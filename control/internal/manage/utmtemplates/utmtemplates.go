@@ -82,9 +82,8 @@ func (in *Input) apply(t *store.UTMTemplate, v *problem.Fields) {
 	t.UTM = u.UTM
 }
 
-func nameTaken(name string) error {
-	return &problem.Error{Kind: problem.Conflict, Message: "The workspace has a template of this name.",
-		Fields: []problem.Field{{Field: "name", Message: fmt.Sprintf("there is a template %q", name)}}}
+func uniqueName(name string) func(bool, error) error {
+	return problem.NameTaken("The workspace has a template of this name.", "template", name)
 }
 
 // fields returns the audited fields. Unset campaign fields are nil.
@@ -125,11 +124,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (store
 		return store.UTMTemplate{}, err
 	}
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		free, err := tx.InsertUTMTemplate(ctx, &t)
-		if err == nil && !free {
-			err = nameTaken(t.Name)
-		}
-		if err != nil {
+		if err := uniqueName(t.Name)(tx.InsertUTMTemplate(ctx, &t)); err != nil {
 			return err
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "UTM_TEMPLATE_CREATED", EntityType: "utm_template",
@@ -160,11 +155,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 			return err
 		}
 		after.UpdatedAt = store.Now()
-		free, err := tx.UpdateUTMTemplate(ctx, &after)
-		if err == nil && !free {
-			err = nameTaken(after.Name)
-		}
-		if err != nil {
+		if err := uniqueName(after.Name)(tx.UpdateUTMTemplate(ctx, &after)); err != nil {
 			return err
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "UTM_TEMPLATE_UPDATED", EntityType: "utm_template", EntityID: id,

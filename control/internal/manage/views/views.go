@@ -82,9 +82,8 @@ func checkQuery(given string, v *problem.Fields) string {
 	return query
 }
 
-func nameTaken(name string) error {
-	return &problem.Error{Kind: problem.Conflict, Message: "You have a view of this name for this screen.",
-		Fields: []problem.Field{{Field: "name", Message: fmt.Sprintf("there is a view %q", name)}}}
+func uniqueName(name string) func(bool, error) error {
+	return problem.NameTaken("You have a view of this name for this screen.", "view", name)
 }
 
 // fields returns the audited fields.
@@ -150,11 +149,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (store
 		if in.Position == nil {
 			view.Position = min(next, maxPosition)
 		}
-		free, err := tx.InsertView(ctx, &view)
-		if err == nil && !free {
-			err = nameTaken(view.Name)
-		}
-		if err != nil {
+		if err := uniqueName(view.Name)(tx.InsertView(ctx, &view)); err != nil {
 			return err
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "VIEW_CREATED", EntityType: "view", EntityID: view.ID,
@@ -193,11 +188,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 			}
 		}
 		after.UpdatedAt = store.Now()
-		free, err := tx.UpdateView(ctx, &after)
-		if err == nil && !free {
-			err = nameTaken(after.Name)
-		}
-		if err != nil {
+		if err := uniqueName(after.Name)(tx.UpdateView(ctx, &after)); err != nil {
 			return err
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "VIEW_UPDATED", EntityType: "view", EntityID: id,

@@ -102,18 +102,26 @@ func (s *Service) noteClicks(ctx context.Context, interested []store.Subscriptio
 	if err != nil {
 		return err
 	}
+	return s.noteEvents(ctx, interested, "click", func(subs []store.Subscription) ([]store.Delivery, error) {
+		return clickDeliveries(subs, rows, known)
+	})
+}
+
+// noteEvents stores what deliveries makes for those of the subscriptions that still exist, within the maximum backlog of each webhook.
+func (s *Service) noteEvents(ctx context.Context, interested []store.Subscription, kind string,
+	deliveries func(subs []store.Subscription) ([]store.Delivery, error)) error {
 	var workspaces []uint64
 	for _, sub := range interested {
 		workspaces = append(workspaces, sub.Workspace)
 	}
 	lost := 0
-	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		lost = 0
 		subs, err := tx.SubscriptionsOn(ctx, store.Distinct(workspaces))
 		if err != nil {
 			return fmt.Errorf("find webhooks: %w", err)
 		}
-		list, err := clickDeliveries(subs, rows, known)
+		list, err := deliveries(subs)
 		if err != nil {
 			return err
 		}
@@ -123,7 +131,7 @@ func (s *Service) noteClicks(ctx context.Context, interested []store.Subscriptio
 		return tx.InsertDeliveries(ctx, list)
 	})
 	if err != nil {
-		return fmt.Errorf("store click events: %w", err)
+		return fmt.Errorf("store %s events: %w", kind, err)
 	}
 	if lost > 0 {
 		s.dropped("a webhook has too much that is still to be sent", lost)

@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
@@ -45,33 +44,9 @@ func (s *Service) noteConversions(ctx context.Context, interested []store.Subscr
 	if err != nil {
 		return err
 	}
-	var workspaces []uint64
-	for _, sub := range interested {
-		workspaces = append(workspaces, sub.Workspace)
-	}
-	lost := 0
-	err = s.store.Tx(ctx, func(tx *store.Tx) error {
-		lost = 0
-		subs, err := tx.SubscriptionsOn(ctx, store.Distinct(workspaces))
-		if err != nil {
-			return fmt.Errorf("find webhooks: %w", err)
-		}
-		due, err := conversionDeliveries(subs, list, known)
-		if err != nil {
-			return err
-		}
-		if due, lost, err = s.withinBacklog(ctx, tx, due); err != nil {
-			return err
-		}
-		return tx.InsertDeliveries(ctx, due)
+	return s.noteEvents(ctx, interested, "conversion", func(subs []store.Subscription) ([]store.Delivery, error) {
+		return conversionDeliveries(subs, list, known)
 	})
-	if err != nil {
-		return fmt.Errorf("store conversion events: %w", err)
-	}
-	if lost > 0 {
-		s.dropped("a webhook has too much that is still to be sent", lost)
-	}
-	return nil
 }
 
 func conversionDeliveries(subs []store.Subscription, list []analytics.Conversion, known lookup) (due []store.Delivery, err error) {

@@ -48,14 +48,14 @@ type counts struct {
 	kept map[uint64]counted
 }
 
-func (c *counts) get(workspace uint64, now time.Time) (list []store.Attention, ok bool) {
+func (c *counts) recent(workspace uint64, now time.Time) (list []store.Attention, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	found := c.kept[workspace]
 	return found.list, now.Sub(found.at) < attentionKept
 }
 
-func (c *counts) put(workspace uint64, now time.Time, list []store.Attention) {
+func (c *counts) remember(workspace uint64, now time.Time, list []store.Attention) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for one, old := range c.kept {
@@ -73,7 +73,7 @@ func (c *counts) put(workspace uint64, now time.Time, list []store.Attention) {
 // all workspaces.
 func (s *Service) Attention(ctx context.Context, p auth.Principal) ([]store.Attention, error) {
 	now := time.Now()
-	list, ok := s.counts.get(p.Workspace.Num, now)
+	list, ok := s.counts.recent(p.Workspace.Num, now)
 	if !ok {
 		var err error
 		list, err = s.store.Attention(ctx, p.Workspace.Num, store.AttentionLimits{Streak: attentionStreak, Orders: attentionOrders,
@@ -81,7 +81,7 @@ func (s *Service) Attention(ctx context.Context, p auth.Principal) ([]store.Atte
 		if err != nil {
 			return nil, fmt.Errorf("count what needs attention: %w", err)
 		}
-		s.counts.put(p.Workspace.Num, now, list)
+		s.counts.remember(p.Workspace.Num, now, list)
 	}
 	return slices.DeleteFunc(slices.Clone(list), func(a store.Attention) bool {
 		if a.Kind == store.AttentionAbuse {

@@ -69,8 +69,9 @@ func Receiver(ctx context.Context, c store.Conn, p Principal, field, name string
 
 // ActingFor returns a user with the permissions that the user has now in a workspace, for work that goes on after the request that
 // began it. Kind is what the user has begun, such as "import", for the errors. refused says why the user may no longer do it, which
-// takes an active EDITOR; else it is "". The error is store.ErrNotFound if the user or the workspace was deleted.
-func ActingFor(ctx context.Context, c store.Conn, workspace uint64, userID, kind string) (p Principal, refused string, err error) {
+// takes an active user with at least a role; else it is "". The error is store.ErrNotFound if the user or the workspace was deleted.
+func ActingFor(ctx context.Context, c store.Conn, workspace uint64, userID, kind string, least WorkspaceRole) (p Principal, refused string,
+	err error) {
 	u, err := c.UserByID(ctx, userID)
 	if err != nil {
 		return p, "", fmt.Errorf("read the user of the %s: %w", kind, err)
@@ -90,8 +91,8 @@ func ActingFor(ctx context.Context, c store.Conn, workspace uint64, userID, kind
 	switch {
 	case !u.Active:
 		refused = "The user who started this was deactivated."
-	case role < Editor:
-		refused = "The user who started this no longer has the role EDITOR in the workspace."
+	case role < least:
+		refused = fmt.Sprintf("The user who started this no longer has the role %s in the workspace.", least)
 	}
 	return Principal{UserID: u.ID, UserNum: u.Num, Email: u.Email, Role: User, Chosen: true,
 		Workspace: Workspace{Num: workspace, ID: id, Role: role}}, refused, nil

@@ -170,3 +170,15 @@ func Clip(s string) string {
 	}
 	return s
 }
+
+// NameTaken wraps a store call that writes a thing with a name. The call says whether the name was free; if not, the result is a
+// Conflict with message. what is the thing, such as "tag".
+func NameTaken(message, what, name string) func(free bool, err error) error {
+	return func(free bool, err error) error {
+		if err != nil || free {
+			return err
+		}
+		return &Error{Kind: Conflict, Message: message,
+			Fields: []Field{{Field: "name", Message: fmt.Sprintf("there is a %s %q", what, name)}}}
+	}
+}

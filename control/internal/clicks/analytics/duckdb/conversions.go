@@ -103,12 +103,7 @@ func appendConversions(conn driver.Conn, list []analytics.Conversion) (err error
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			_ = a.Clear() // otherwise Close would write the rows appended so far
-		}
-		err = errors.Join(err, a.Close())
-	}()
+	defer func() { err = closeAppender(a, err) }()
 	var ids analytics.IDText
 	for i := range list {
 		c := &list[i]

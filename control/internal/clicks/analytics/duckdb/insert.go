@@ -164,12 +164,7 @@ func appendRows(conn driver.Conn, rows []analytics.Row, skip map[analytics.Ident
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			_ = a.Clear() // otherwise Close would write the rows appended so far
-		}
-		err = errors.Join(err, a.Close())
-	}()
+	defer func() { err = closeAppender(a, err) }()
 	var ids analytics.IDText
 	for i := range rows {
 		r := &rows[i]
@@ -182,6 +177,14 @@ func appendRows(conn driver.Conn, rows []analytics.Row, skip map[analytics.Ident
 		}
 	}
 	return nil
+}
+
+// closeAppender writes the appended rows, or none of them after an error, which it returns.
+func closeAppender(a *duck.Appender, err error) error {
+	if err != nil {
+		_ = a.Clear() // otherwise Close would write the rows appended so far
+	}
+	return errors.Join(err, a.Close())
 }
 
 func highest(marks []analytics.Mark) map[click.Lane]uint64 {

@@ -42,12 +42,7 @@ func appendMoves(conn driver.Conn, log uint64, rows []analytics.MoveRow) (err er
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			_ = a.Clear() // otherwise Close would write the rows appended so far
-		}
-		err = errors.Join(err, a.Close())
-	}()
+	defer func() { err = closeAppender(a, err) }()
 	for _, r := range rows {
 		if err = a.AppendRow(int64(log), r.Workspace, r.Link, r.Revision, r.Inside); err != nil {
 			return err

@@ -61,7 +61,7 @@ func appendChanges(conn driver.Conn, rows []analytics.Row) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, a.Close()) }()
+	defer func() { err = closeAppender(a, err) }()
 	for i := range rows {
 		r := &rows[i]
 		if err = a.AppendRow(r.Edge, r.Epoch, r.Lane.Lane, r.Seq, analytics.Plain(r.Country), analytics.Plain(r.Region),
