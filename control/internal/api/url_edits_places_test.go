@@ -108,7 +108,9 @@ func TestEdits_change_bundles(t *testing.T) {
 		}
 		spring, launch, foreign := bundle("Spring", w.ann), bundle("Launch", w.ann), bundle("Foreign", w.bob)
 		one, two := w.made("one", `,"bundleIds":["`+spring+`"]`), w.made("two", "")
-		size := func(id string) int { return len(w.do("GET", "/api/bundles/"+id, "", as(w.ann)).want(200).at("urls").([]any)) }
+		size := func(id string) int {
+			return len(w.do("GET", "/api/bundles/"+id, "", as(w.ann)).want(200).at("urls").([]any))
+		}
 		change := `{"bundleIds":["` + launch + `"],"removeBundleIds":["` + spring + `"]}`
 		body := `{"urlIds":["` + one + `","` + two + `"],"change":` + change + `}`
 

@@ -150,7 +150,8 @@ func (w *world) mutate(ctx context.Context, r *rand.Rand, n int) error {
 	case 10:
 		// The links may meet others there, and move back.
 		host := []string{"", "go.acme.com"}[r.IntN(2)]
-		if _, err := w.links.StartEdit(ctx, w.owner, links.Choice{IDs: []string{u.ID, list[0].ID}}, links.Change{Domain: &host}); err != nil {
+		which := links.Choice{IDs: []string{u.ID, list[0].ID}}
+		if _, err := w.links.StartEdit(ctx, w.owner, which, links.Change{Domain: &host}); err != nil {
 			return err
 		}
 		for more := true; more && err == nil; {

@@ -13,7 +13,6 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/each"
 )
 
 const (
@@ -142,7 +141,7 @@ func (s *Service) applyChange(c *Change, at *places, before *store.Link) (after 
 		return after, m, err
 	}
 	if err = at.move(&after); err == nil {
-		at.settle(m)
+		at.countMoves(m)
 	}
 	return after, m, err
 }
@@ -208,14 +207,13 @@ func (s *Service) idsOf(ctx context.Context, p auth.Principal, c Choice) ([]stri
 			return nil, err
 		}
 		f.Workspace = p.Workspace.Num
-		err = s.store.EachLink(ctx, f, func(list []store.Link) error {
-			ids = append(ids, each.At(list, func(l *store.Link) string { return l.ID })...)
-			if len(ids) > MaxEdited {
-				return problem.OfField("filter", "selects more than %d links", MaxEdited)
-			}
-			return nil
-		})
-		return ids, err
+		if ids, err = s.store.LinkIDs(ctx, f, MaxEdited+1); err != nil {
+			return nil, problem.Doing("find the links of an edit", err)
+		}
+		if len(ids) > MaxEdited {
+			return nil, problem.OfField("filter", "selects more than %d links", MaxEdited)
+		}
+		return ids, nil
 	}
 	if len(c.IDs) == 0 || len(c.IDs) > MaxEdited {
 		return nil, problem.OfField("urlIds", "must hold 1 to %d ids", MaxEdited)

@@ -258,8 +258,8 @@ func (at *places) full(id string, u *store.Link) string {
 	return ""
 }
 
-// settle counts the links that enter and leave bundles, so that the next ones have the room that is left.
-func (at *places) settle(m moves) {
+// countMoves counts the links that enter and leave bundles, so that the next ones have the room that is left.
+func (at *places) countMoves(m moves) {
 	for _, id := range m.in {
 		at.bundles[id].free--
 	}

@@ -195,7 +195,7 @@ func (g *editing) wanted(row *store.EditedLink, u *store.Link) (after store.Link
 		row.Message = errUndone
 	}
 	m, field, message := g.places.back(was, is, &after)
-	if g.places.settle(m); message != "" {
+	if g.places.countMoves(m); message != "" {
 		row.Field, row.Message = field, message
 	}
 	return after, m, nil
