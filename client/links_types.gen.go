@@ -63,9 +63,15 @@ type EditLinks struct {
 }
 
 type EditChange struct {
+	// Ids of bundles that the links enter, at the end.
+	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`
+	// The domain to which the links move with their slugs, such as go.example.com; null is the host of BASE_URL.
+	Domain Optional[string] `json:"domain,omitzero"`
 	// When the links stop working; null removes the expiry.
 	ExpiresAt    Optional[time.Time] `json:"expiresAt,omitzero"`
 	RedirectCode Optional[int]       `json:"redirectCode,omitzero"`
+	// Ids of bundles that the links leave.
+	RemoveBundleIDs Optional[[]string] `json:"removeBundleIds,omitzero"`
 	// Names of tags to remove.
 	RemoveTags Optional[[]string] `json:"removeTags,omitzero"`
 	// Replaces a part of originalUrl, defaultUrl and expiredUrl.
@@ -131,6 +137,7 @@ type EditSample struct {
 }
 
 type EditedField struct {
+	// A field of the link, or bundles: names of bundles.
 	Field string `json:"field"`
 	// The present value, as the link has it.
 	Before json.RawMessage `json:"before"`

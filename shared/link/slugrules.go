@@ -2,6 +2,7 @@ package link
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -157,19 +158,50 @@ func scriptOf(r rune) *unicode.RangeTable {
 }
 
 // AppendNormal appends the normal form of an extended slug to dst: NFC, with letters beyond ASCII in lower case. It does not allocate
-// for ASCII if dst has room.
+// if dst has room.
 func AppendNormal(dst, slug []byte) []byte {
 	if isASCII(slug) {
 		return append(dst, slug...)
 	}
-	lower := make([]byte, 0, 2*len(slug))
-	for _, r := range string(norm.NFC.Bytes(slug)) {
+	c := composers.Get().(*composer)
+	c.text = append(c.text[:0], slug...)
+	c.compose()
+	c.from, c.text = c.text, c.from[:0]
+	for i := 0; i < len(c.from); {
+		r, size := utf8.DecodeRune(c.from[i:])
+		i += size
 		if r >= utf8.RuneSelf {
 			r = unicode.ToLower(r)
 		}
-		lower = utf8.AppendRune(lower, r)
+		c.text = utf8.AppendRune(c.text, r)
 	}
-	return norm.NFC.Append(dst, lower...)
+	c.compose()
+	dst = append(dst, c.text...)
+	if len(slug) <= 4*MaxSlug {
+		composers.Put(c)
+	}
+	return dst
+}
+
+// composer has the memory for one AppendNormal.
+type composer struct {
+	iter       norm.Iter
+	text, from []byte
+}
+
+// composers are reused, because package norm allocates for each text that is not in its normal form.
+var composers = sync.Pool{New: func() any { return new(composer) }}
+
+// compose brings the text into NFC.
+func (c *composer) compose() {
+	if norm.NFC.QuickSpan(c.text) == len(c.text) {
+		return
+	}
+	c.from, c.text = c.text, c.from[:0]
+	c.iter.Init(norm.NFC, c.from)
+	for !c.iter.Done() {
+		c.text = append(c.text, c.iter.Next()...)
+	}
 }
 
 // Fold returns a key with its ASCII letters in lower case. Keys of one host with the same folded key are found by the same slugs if the

@@ -90,3 +90,25 @@ func FuzzSlugRules(f *testing.F) {
 		}
 	})
 }
+
+// TestServe_extended_slugs_do_not_allocate (edge) counts the allocations.
+func TestAppendNormal(t *testing.T) {
+	for slug, want := range map[string]string{"春": "春", "über-uns": "über-uns", "ÜBER": "üBER", "u\u0308ber": "über", "U\u0308": "ü",
+		"\u1100\u1161": "가", "\xff": "\ufffd", "Ⱥx": "ⱥx"} {
+		if got := string(link.AppendNormal([]byte("/"), []byte(slug))); got != "/"+want {
+			t.Errorf("%q: %q, want %q", slug, got, want)
+		}
+	}
+}
+
+func BenchmarkAppendNormal(b *testing.B) {
+	room := make([]byte, 0, 2*link.MaxSlug)
+	for _, slug := range []string{"spring", "春の祭り", "ÜBER-uns", "u\u0308ber-uns"} {
+		b.Run(slug, func(b *testing.B) {
+			b.ReportAllocs()
+			for text := []byte(slug); b.Loop(); {
+				link.AppendNormal(room, text)
+			}
+		})
+	}
+}

@@ -1741,9 +1741,18 @@ export interface EdgeTwin {
 }
 
 export interface EditChange {
+  /** Ids of bundles that the links enter, at the end. */
+  bundleIds?: string[];
+  /**
+   * The domain to which the links move with their slugs, such as go.example.com; null is the host of BASE_URL. Old addresses stop
+   * working. A slug that is taken there is a problem of its link.
+   */
+  domain?: string | null;
   /** When the links stop working; null removes the expiry. */
   expiresAt?: string | null;
   redirectCode?: 301 | 302 | 307 | 308;
+  /** Ids of bundles that the links leave. */
+  removeBundleIds?: string[];
   /** Names of tags to remove. */
   removeTags?: string[];
   /** Replaces a part of originalUrl, defaultUrl and expiredUrl. Rules and variants keep their destinations. */
@@ -1811,6 +1820,7 @@ export interface EditedField {
   after: unknown;
   /** The present value, as the link has it. */
   before: unknown;
+  /** A field of the link, or bundles: names of bundles. */
   field: string;
 }
 

@@ -1,9 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/shortline/shortline/shared/each"
 )
 
 // keepDomains records the domains of links that were inserted. A link that leaves the trash may have another domain than
@@ -22,6 +25,38 @@ func (tx *Tx) keepDomains(ctx context.Context, links []*Link) error {
 		` ON CONFLICT (link_num) DO UPDATE SET domain_num = excluded.domain_num, workspace_num = excluded.workspace_num`, args...)
 	if err != nil {
 		return fmt.Errorf("record the domains of links: %w", err)
+	}
+	return nil
+}
+
+// RehostLinks writes the domains and slugs of links that get another address. The caller has locked the links, and touches them with their
+// old keys. If another link has one of the addresses, the error is one that Unique knows. It orders the links by key, as InsertLinks.
+func (tx *Tx) RehostLinks(ctx context.Context, links []*Link) error {
+	if len(links) == 0 {
+		return nil
+	}
+	links = slices.SortedFunc(slices.Values(links), func(a, b *Link) int { return cmp.Compare(a.Key(), b.Key()) })
+	folded, err := tx.foldedKeys(ctx, links)
+	if err != nil {
+		return err
+	}
+	for i, l := range links {
+		if folded[i] == lost {
+			return fmt.Errorf("move a link: the slug %q was that of a suspended link", l.Slug)
+		}
+		if err := tx.Do(ctx, `UPDATE urls SET domain_num = ?, slug = ?, folded = ? WHERE num = ?`, null(l.Domain), l.Key(), null(folded[i]),
+			l.Num); err != nil {
+			return fmt.Errorf("move a link: %w", err)
+		}
+	}
+	for part := range slices.Chunk(links, batch) {
+		nums := each.Of(part, func(l *Link) any { return l.Num })
+		if _, err := tx.Exec(ctx, `DELETE FROM link_domains WHERE link_num IN (`+In(len(nums))+`)`, nums...); err != nil {
+			return fmt.Errorf("record the domains of links: %w", err)
+		}
+		if err := tx.keepDomains(ctx, part); err != nil {
+			return err
+		}
 	}
 	return nil
 }

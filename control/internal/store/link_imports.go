@@ -275,3 +275,30 @@ func (c Conn) SlugsSuspended(ctx context.Context, keys []string) (map[string]boo
 	}
 	return found, nil
 }
+
+// KeysSuspended is SlugsSuspended where some domains, as folds tells for a key, do not distinguish cases.
+func (c Conn) KeysSuspended(ctx context.Context, keys []string, folds func(key string) bool) (map[string]bool, error) {
+	found, err := c.SlugsSuspended(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	spelled := map[string][]string{} // by folded key
+	for _, key := range keys {
+		if folds(key) {
+			spelled[link.Fold(key)] = append(spelled[link.Fold(key)], key)
+		}
+	}
+	for part := range slices.Chunk(slices.Collect(maps.Keys(spelled)), batch) {
+		list, err := All(ctx, c, column[string], `SELECT lower(slug) FROM suspended_slugs WHERE lower(slug) IN (`+In(len(part))+`)`,
+			Args(part)...)
+		if err != nil {
+			return nil, err
+		}
+		for _, folded := range list {
+			for _, key := range spelled[folded] {
+				found[key] = true
+			}
+		}
+	}
+	return found, nil
+}

@@ -180,6 +180,31 @@ func TestServe_does_not_allocate(t *testing.T) {
 	}
 }
 
+// Slugs beyond ASCII allocate nothing either, in any form, and below a host that finds slugs in any case.
+func TestServe_extended_slugs_do_not_allocate(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	at := newCaller(t, func(c *redirect.Config, d *redirect.Deps) {
+		c.BaseURL = "https://other.example"
+		d.Table = newTable(t, []link.Record{
+			{Key: link.Key(1000, "春/über"), Destination: "https://example.com/", Forward: true},
+			{Key: link.Key(1000, "spring"), Destination: "https://example.com/"},
+		})
+		d.Hosts = newHosts(t, snapshot.Host{Name: "sho.rt", Domain: 1000, SlugForm: snapshot.SlugForm{Extended: true, Fold: true}})
+	})
+	for target, status := range map[string]int{
+		"/%E6%98%A5/%C3%BCber": 302, "/%E6%98%A5/%C3%9CBER": 302, "/%E6%98%A5/u%CC%88ber": 302, "/%E6%98%A5/%C3%BCber/deeper": 302,
+		"/spring": 302, "/SPRING": 302, "/%E6%98%A5": 404, "/%C3%BCber": 404,
+	} {
+		caller := at(target)
+		if got := caller.call(); got != status {
+			t.Fatalf("%s: status %d, want %d", target, got, status)
+		}
+		if n := testing.AllocsPerRun(500, func() { caller.call() }); n != 0 && !raceEnabled {
+			t.Errorf("%s: %v allocations", target, n)
+		}
+	}
+}
+
 func BenchmarkServe(b *testing.B) {
 	at := newCaller(b, tracking(b, time.Now()))
 	for _, c := range hot {

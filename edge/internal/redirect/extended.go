@@ -15,12 +15,14 @@ func (h *Handler) splitExtended(t *target) {
 	path := t.path[1:]
 	for end := len(path); end > 0; end = bytes.LastIndexByte(path[:end], '/') {
 		var buf [maxSlug + 1]byte
+		var room [normalRoom]byte
 		decoded, ok := decode(buf[:0], path[:end])
 		if !ok {
 			continue
 		}
 		asked := *t
-		asked.setExtended(decoded)
+		asked.slug = normalOf(decoded, room[:0])
+		asked.deepSlug = bytes.IndexByte(asked.slug, '/') >= 0
 		if e, ok := h.lookup(&asked); ok {
 			t.deepSlug, t.extended = asked.deepSlug, true
 			t.slug, t.rest = slugOf(&e, len(asked.slug)), path[end:]
@@ -29,16 +31,18 @@ func (h *Handler) splitExtended(t *target) {
 	}
 }
 
-// setExtended sets the slug to the normal form of a text.
-func (t *target) setExtended(text []byte) {
-	t.slug = text
+// normalRoom is the most that the normal form of a slug needs: a letter of two bytes can have a lower case of three.
+const normalRoom = 2 * maxSlug
+
+// normalOf returns the normal form of a text. If it is another text, it is in the memory of room. A method of target that stored it would
+// move room to the heap.
+func normalOf(text, room []byte) []byte {
 	for _, c := range text {
 		if c >= 0x80 {
-			t.slug = link.AppendNormal(nil, text)
-			break
+			return link.AppendNormal(room, text)
 		}
 	}
-	t.deepSlug = bytes.IndexByte(t.slug, '/') >= 0
+	return text
 }
 
 // decode appends a path without its escapes to b, which has room for the longest slug. ok is false for what is longer.

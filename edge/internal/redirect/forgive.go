@@ -88,8 +88,10 @@ func (h *Handler) lookupGuess(t *target, slug []byte) (e table.Entry, ok bool) {
 	if len(slug) < minSlug || len(slug) > maxSlug {
 		return e, false
 	}
+	var room [normalRoom]byte
 	asked := *t
-	asked.setExtended(slug)
+	asked.slug = normalOf(slug, room[:0])
+	asked.deepSlug = bytes.IndexByte(asked.slug, '/') >= 0
 	if e, ok = h.lookup(&asked); ok {
 		t.slug, t.rest, t.deepSlug = slugOf(&e, len(asked.slug)), nil, asked.deepSlug
 	}

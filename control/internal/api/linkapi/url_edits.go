@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/links"
@@ -54,6 +55,9 @@ type editChange struct {
 	ExpiresAt  kit.Opt[kit.Time] `json:"expiresAt,omitempty" doc:"When the links stop working; null removes the expiry."`
 	AddTags    []string          `json:"tags,omitempty" doc:"Names of tags to add."`
 	RemoveTags []string          `json:"removeTags,omitempty" doc:"Names of tags to remove."`
+	Domain     kit.Opt[string]   `json:"domain,omitempty" doc:"The domain to which the links move with their slugs, such as go.example.com; null is the host of BASE_URL. Old addresses stop working. A slug that is taken there is a problem of its link."`
+	Bundles    []string          `json:"bundleIds,omitempty" doc:"Ids of bundles that the links enter, at the end."`
+	NoBundles  []string          `json:"removeBundleIds,omitempty" doc:"Ids of bundles that the links leave."`
 	Replace    *editReplace      `json:"replace,omitempty" doc:"Replaces a part of originalUrl, defaultUrl and expiredUrl. Rules and variants keep their destinations."`
 }
 
@@ -73,7 +77,12 @@ func (in *urlEditIn) choice() (links.Choice, links.Change) {
 		which.Query = &links.Query{Search: f.Search, Status: f.Status, Health: f.Health, Tags: f.Tags, Domain: f.Domain,
 			BundleID: f.BundleID, CreatedBy: f.CreatedBy, UTMCampaign: f.UTMCampaign}
 	}
-	c := links.Change{Status: b.Change.Status, RedirectCode: b.Change.Redirect, Tags: b.Change.AddTags, NoTags: b.Change.RemoveTags}
+	c := links.Change{Status: b.Change.Status, RedirectCode: b.Change.Redirect, Tags: b.Change.AddTags, NoTags: b.Change.RemoveTags,
+		Bundles: b.Change.Bundles, NoBundles: b.Change.NoBundles}
+	if d := b.Change.Domain; d.Set {
+		name := strings.TrimSpace(d.Value)
+		c.Domain = &name
+	}
 	if r := b.Change.Replace; r != nil {
 		c.Find, c.With = r.Find, r.With
 	}
@@ -95,7 +104,7 @@ func (in *urlEditIn) choice() (links.Choice, links.Change) {
 
 // EditedField is one difference in a dry run.
 type EditedField struct {
-	Field  string          `json:"field"`
+	Field  string          `json:"field" doc:"A field of the link, or bundles: names of bundles."`
 	Before json.RawMessage `json:"before" doc:"The present value, as the link has it."`
 	After  json.RawMessage `json:"after"`
 }

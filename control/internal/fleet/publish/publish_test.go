@@ -144,9 +144,20 @@ func (w *world) mutate(ctx context.Context, r *rand.Rand, n int) error {
 	}
 	u := list[r.IntN(len(list))]
 	flag := r.IntN(2) == 0
-	switch r.IntN(10) {
+	switch r.IntN(11) {
 	case 0:
 		return w.links.Delete(ctx, w.owner, u.ID, false)
+	case 10:
+		// The links may meet others there, and move back.
+		host := []string{"", "go.acme.com"}[r.IntN(2)]
+		which := links.Choice{IDs: []string{u.ID, list[0].ID}}
+		if _, err := w.links.StartEdit(ctx, w.owner, which, links.Change{Domain: &host}); err != nil {
+			return err
+		}
+		for more := true; more && err == nil; {
+			more, err = w.links.NextEdit(ctx)
+		}
+		return err
 	case 9:
 		trash, _, err := w.links.Trash(ctx, w.owner, links.Query{Limit: 5})
 		if err != nil || len(trash) == 0 {
@@ -195,6 +206,11 @@ func TestDeltas_lead_where_a_full_document_is(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		w := newWorld(t, s)
+		w.ok(s.Tx(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.InsertDomain(t.Context(), &store.Domain{ID: store.NewID(), Workspace: w.owner.Workspace.Num,
+				Hostname: "go.acme.com", Status: store.DomainActive})
+			return err
+		}))
 		seed := rand.Uint64()
 		t.Logf("seed %d", seed)
 		ctx := t.Context()

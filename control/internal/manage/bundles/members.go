@@ -3,6 +3,7 @@ package bundles
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
@@ -260,6 +261,40 @@ func Put(ctx context.Context, tx *store.Tx, p auth.Principal, field string, plac
 		if len(added) > 0 {
 			entries = append(entries, e)
 		}
+	}
+	return entries, nil
+}
+
+// TakeOut removes links, which the caller may see, from bundles, by the ids of these. It skips links that are not in a bundle, and bundles
+// that the caller may not see. It returns audit entries like Put.
+func TakeOut(ctx context.Context, tx *store.Tx, p auth.Principal, urlIDs map[string][]string) ([]audit.Entry, error) {
+	list, err := tx.LockBundles(ctx, slices.Sorted(maps.Keys(urlIDs)))
+	if err != nil {
+		return nil, err
+	}
+	var entries []audit.Entry
+	for i := range list {
+		b := &list[i]
+		if !p.Sees(b.Workspace) {
+			continue
+		}
+		var gone []string
+		for _, id := range urlIDs[b.ID] {
+			was, err := tx.RemoveFromBundle(ctx, b.ID, id)
+			if err != nil {
+				return nil, err
+			}
+			if was {
+				gone = append(gone, id)
+			}
+		}
+		if len(gone) == 0 {
+			continue
+		}
+		if err := touch(ctx, tx, b); err != nil {
+			return nil, err
+		}
+		entries = append(entries, updated(p, b, map[string]any{"removedUrlIds": gone}))
 	}
 	return entries, nil
 }

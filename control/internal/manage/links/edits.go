@@ -13,7 +13,6 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/each"
 )
 
 const (
@@ -37,11 +36,20 @@ type Change struct {
 	NoTags    []string          `json:"noTags,omitempty"`    // removed
 	Find      string            `json:"find,omitempty"`      // a part of destinations, which occurs as it stands
 	With      string            `json:"with,omitempty"`      // what replaces it
+	Domain    *string           `json:"domain,omitempty"`    // a host name; "": the host of BASE_URL
+	Bundles   []string          `json:"bundles,omitempty"`   // ids of those that the links enter
+	NoBundles []string          `json:"noBundles,omitempty"` // ids of those that they leave
+}
+
+// nothing reports whether the change has no effect on any link.
+func (c *Change) nothing() bool {
+	return len(c.UTM)+len(c.Tags)+len(c.NoTags)+len(c.Bundles)+len(c.NoBundles) == 0 && c.ExpiresAt == nil && c.Find == "" &&
+		c.Status == "" && c.RedirectCode == 0 && c.Domain == nil
 }
 
 // checkChange adds the problems that do not depend on a link to v.
 func (c *Change) checkChange(v *problem.Fields) {
-	if len(c.UTM)+len(c.Tags)+len(c.NoTags) == 0 && c.ExpiresAt == nil && c.Find == "" && c.Status == "" && c.RedirectCode == 0 {
+	if c.nothing() {
 		if c.With != "" {
 			v.Add("change.replace.find", "is required")
 		} else {
@@ -83,10 +91,19 @@ type editSides struct {
 	Texts       map[string]string `json:"texts,omitempty"`
 	ExpiresAt   *int64            `json:"expiresAt,omitempty"`
 	Tags        *[]string         `json:"tags,omitempty"`
+	Site        *site             `json:"site,omitempty"`
+
+	// Ids of bundles that the link has entered and left; only afterwards.
+	Joined []string `json:"joined,omitempty"`
+	Left   []string `json:"left,omitempty"`
 }
 
 // sidesOf returns what differs between two states of a link.
-func sidesOf(before, after *store.Link) (was, is editSides) {
+func sidesOf(before, after *store.Link, m moves) (was, is editSides) {
+	is.Joined, is.Left = m.in, m.out
+	if from, to := siteOf(before), siteOf(after); from != to {
+		was.Site, is.Site = &from, &to
+	}
 	if before.Active != after.Active {
 		was.Active, is.Active = &before.Active, &after.Active
 	}
@@ -115,8 +132,21 @@ func sidesOf(before, after *store.Link) (was, is editSides) {
 	return was, is
 }
 
-// applyChange returns a link as the change makes it. The problem names a field of links.
-func (s *Service) applyChange(c *Change, before *store.Link) (after store.Link, err error) {
+// applyChange returns a link as the change makes it, and what becomes of its bundles. The problem names a field of links.
+func (s *Service) applyChange(c *Change, at *places, before *store.Link) (after store.Link, m moves, err error) {
+	if after, err = s.applyFields(c, before); err != nil {
+		return after, m, err
+	}
+	if m, err = at.bundle(c, before); err != nil {
+		return after, m, err
+	}
+	if err = at.move(&after); err == nil {
+		at.countMoves(m)
+	}
+	return after, m, err
+}
+
+func (s *Service) applyFields(c *Change, before *store.Link) (after store.Link, err error) {
 	after = *before
 	in := Input{ExpiresAt: c.ExpiresAt, Texts: maps.Clone(c.UTM)}
 	if c.Status != "" {
@@ -177,14 +207,13 @@ func (s *Service) idsOf(ctx context.Context, p auth.Principal, c Choice) ([]stri
 			return nil, err
 		}
 		f.Workspace = p.Workspace.Num
-		err = s.store.EachLink(ctx, f, func(list []store.Link) error {
-			ids = append(ids, each.At(list, func(l *store.Link) string { return l.ID })...)
-			if len(ids) > MaxEdited {
-				return problem.OfField("filter", "selects more than %d links", MaxEdited)
-			}
-			return nil
-		})
-		return ids, err
+		if ids, err = s.store.LinkIDs(ctx, f, MaxEdited+1); err != nil {
+			return nil, problem.Doing("find the links of an edit", err)
+		}
+		if len(ids) > MaxEdited {
+			return nil, problem.OfField("filter", "selects more than %d links", MaxEdited)
+		}
+		return ids, nil
 	}
 	if len(c.IDs) == 0 || len(c.IDs) > MaxEdited {
 		return nil, problem.OfField("urlIds", "must hold 1 to %d ids", MaxEdited)
@@ -215,7 +244,7 @@ func (s *Service) idsOf(ctx context.Context, p auth.Principal, c Choice) ([]stri
 // EditedLink is a link in a dry run or a list of problems.
 type EditedLink struct {
 	URL            store.Link
-	Before, After  map[string]any // what differs, by field
+	Before, After  map[string]any // what differs, by field; "bundles" are names of those that the change names
 	Field, Message string         // the problem; "": none
 }
 
@@ -232,25 +261,37 @@ func (s *Service) PreviewEdit(ctx context.Context, p auth.Principal, which Choic
 	if c.checkChange(&v); v != nil {
 		return out, v.Err()
 	}
+	if err := s.checkPlaces(ctx, p, &c); err != nil {
+		return out, err
+	}
 	ids, err := s.idsOf(ctx, p, which)
 	if err != nil {
 		return out, err
 	}
+	given, rooms := map[string]bool{}, map[string]*room(nil)
 	for part := range slices.Chunk(ids, maxBulk) {
 		list, err := s.store.TaggedLinks(ctx, part)
 		if err != nil {
 			return out, fmt.Errorf("read links: %w", err)
 		}
+		at, err := s.readPlaces(ctx, s.store.Conn, p, &c, list, given)
+		if err != nil {
+			return out, err
+		}
+		if rooms != nil {
+			at.bundles = rooms // less the room that earlier links take
+		}
+		rooms = at.bundles
 		for i := range list {
-			out.addLink(s, &c, &list[i])
+			out.addLink(s, &c, at, &list[i])
 		}
 	}
 	return out, nil
 }
 
-func (out *EditPreview) addLink(s *Service, c *Change, u *store.Link) {
+func (out *EditPreview) addLink(s *Service, c *Change, at *places, u *store.Link) {
 	out.Total++
-	after, err := s.applyChange(c, u)
+	after, m, err := s.applyChange(c, at, u)
 	if err != nil {
 		out.Failed++
 		if len(out.Problems) < editSamples {
@@ -260,13 +301,16 @@ func (out *EditPreview) addLink(s *Service, c *Change, u *store.Link) {
 		return
 	}
 	changes := Changes(u, &after)
-	if len(changes) == 0 {
+	if len(changes) == 0 && m.none() {
 		out.Same++
 		return
 	}
 	out.Changed++
 	if len(out.Samples) < editSamples {
 		was, is := sides(changes)
+		if !m.none() {
+			was["bundles"], is["bundles"] = at.names(u.ID, moves{}), at.names(u.ID, m)
+		}
 		out.Samples = append(out.Samples, EditedLink{URL: *u, Before: was, After: is})
 	}
 }
@@ -286,6 +330,9 @@ func (s *Service) StartEdit(ctx context.Context, p auth.Principal, which Choice,
 	var v problem.Fields
 	if c.checkChange(&v); v != nil {
 		return e, v.Err()
+	}
+	if err := s.checkPlaces(ctx, p, &c); err != nil {
+		return e, err
 	}
 	ids, err := s.idsOf(ctx, p, which)
 	if err != nil {

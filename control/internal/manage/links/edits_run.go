@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
@@ -59,7 +60,11 @@ func (s *Service) NextEdit(ctx context.Context) (more bool, err error) {
 	}()
 	for range editTurn {
 		ended, err := job.Through(ctx, min(editStep, max(e.Total-e.Done, 1)), func(step job.Step) (bool, error) {
-			return s.editSome(ctx, &e, step)
+			ended, err := s.editSome(ctx, &e, step)
+			if _, taken := store.Unique(err); taken {
+				return s.editSome(ctx, &e, step) // another request took an address meanwhile, which the step now sees
+			}
+			return ended, err
 		})
 		if errors.Is(err, job.ErrBroken) {
 			ended, err = true, s.failEdit(ctx, &e)
@@ -92,6 +97,9 @@ func (s *Service) editSome(ctx context.Context, e *store.LinkEdit, how job.Step)
 		return false, fmt.Errorf("read a change: %w", err)
 	}
 	if refused == "" && !how.Failed {
+		if err := step.readSides(); err != nil {
+			return false, err
+		}
 		if err := step.screen(ctx); err != nil {
 			return false, fmt.Errorf("check destinations: %w", err)
 		}
@@ -148,6 +156,8 @@ type editing struct {
 	rows     []store.EditedLink
 	step     job.Step
 	screened map[string]string // problems of destinations, by destination; "": allowed
+	places   *places           // nil: what becomes of domains and bundles does not matter yet
+	was, is  map[string]*editSides
 }
 
 // ids returns the links of the step that have something to do.
@@ -160,20 +170,65 @@ func (g *editing) ids() (ids []string) {
 	return ids
 }
 
+// readSides reads what the edit has changed, for an undo.
+func (g *editing) readSides() error {
+	g.was, g.is = map[string]*editSides{}, map[string]*editSides{}
+	for i := range g.rows {
+		row := &g.rows[i]
+		if row.After == "" {
+			continue
+		}
+		was, is := &editSides{}, &editSides{}
+		if err := errors.Join(json.Unmarshal([]byte(row.Before), was), json.Unmarshal([]byte(row.After), is)); err != nil {
+			return fmt.Errorf("read what an edit has changed: %w", err)
+		}
+		g.was[row.URLID], g.is[row.URLID] = was, is
+	}
+	return nil
+}
+
+// readPlaces reads what the step has to know about domains and bundles. The caller has locked the links.
+func (g *editing) readPlaces(ctx context.Context, tx *store.Tx, list []store.Link) (err error) {
+	if err := g.lockBundles(ctx, tx); err != nil {
+		return err
+	}
+	if g.undo {
+		g.places, err = readFormer(ctx, tx.Conn, g.p, g.was, g.is, list)
+	} else {
+		g.places, err = g.service.readPlaces(ctx, tx.Conn, g.p, &g.change, list, map[string]bool{})
+	}
+	return err
+}
+
+// lockBundles locks the bundles that the step may change, so that none of them becomes too large.
+func (g *editing) lockBundles(ctx context.Context, tx *store.Tx) error {
+	ids := slices.Concat(g.change.Bundles, g.change.NoBundles)
+	_, err := tx.LockBundles(ctx, store.Distinct(ids))
+	return err
+}
+
 // wanted returns a link as the step makes it. The error is a problem of the link.
-func (g *editing) wanted(row *store.EditedLink, u *store.Link) (after store.Link, err error) {
+func (g *editing) wanted(row *store.EditedLink, u *store.Link) (after store.Link, m moves, err error) {
+	if !g.undo && g.places == nil {
+		after, err = g.service.applyFields(&g.change, u)
+		return after, m, err
+	}
 	if !g.undo {
-		return g.service.applyChange(&g.change, u)
+		return g.service.applyChange(&g.change, g.places, u)
 	}
-	var was, is editSides
-	if err := errors.Join(json.Unmarshal([]byte(row.Before), &was), json.Unmarshal([]byte(row.After), &is)); err != nil {
-		return after, fmt.Errorf("read what an edit has changed: %w", err)
+	was, is := g.was[row.URLID], g.is[row.URLID]
+	after, whole, err := g.service.undoing(was, is, u)
+	if err != nil || g.places == nil {
+		return after, m, err
 	}
-	after, whole, err := g.service.undoing(&was, &is, u)
-	if err == nil && !whole {
-		row.Message = "was changed since, and keeps what was changed"
+	if !whole {
+		row.Message = errUndone
 	}
-	return after, err
+	m, field, message := g.places.back(was, is, &after)
+	if g.places.countMoves(m); message != "" {
+		row.Field, row.Message = field, message
+	}
+	return after, m, nil
 }
 
 // screen asks about the destinations that the step would set, before its transaction.
@@ -188,7 +243,7 @@ func (g *editing) screen(ctx context.Context) error {
 	at := g.byID()
 	var ask []string
 	for i := range list {
-		after, err := g.wanted(at[list[i].ID], &list[i])
+		after, _, err := g.wanted(at[list[i].ID], &list[i])
 		if err != nil {
 			continue // writeStep reports it
 		}
@@ -242,10 +297,13 @@ func (g *editing) writeStep(ctx context.Context, tx *store.Tx, e *store.LinkEdit
 		for i := range g.rows {
 			g.rows[i].Field, g.rows[i].Message = "", skipped
 		}
-		return g.count(ctx, tx, e, nil, nil)
+		return g.count(ctx, tx, e, nil)
 	}
 	list, err := tx.LockLinks(ctx, g.ids())
 	if err != nil {
+		return err
+	}
+	if err := g.readPlaces(ctx, tx, list); err != nil {
 		return err
 	}
 	at := g.byID()
@@ -253,7 +311,7 @@ func (g *editing) writeStep(ctx context.Context, tx *store.Tx, e *store.LinkEdit
 	for _, id := range g.ids() {
 		gone[id] = true
 	}
-	var was, is []store.Link
+	var done edited
 	for i := range list {
 		u := list[i]
 		if u.Workspace != e.Workspace {
@@ -261,7 +319,7 @@ func (g *editing) writeStep(ctx context.Context, tx *store.Tx, e *store.LinkEdit
 		}
 		gone[u.ID] = false
 		row := at[u.ID]
-		after, err := g.wanted(row, &u)
+		after, m, err := g.wanted(row, &u)
 		if err == nil {
 			err = g.refusal(&u, &after)
 		}
@@ -269,8 +327,8 @@ func (g *editing) writeStep(ctx context.Context, tx *store.Tx, e *store.LinkEdit
 			row.Field, row.Message = firstProblem(err)
 			continue
 		}
-		if len(Changes(&u, &after)) > 0 {
-			was, is = append(was, u), append(is, after)
+		if !m.none() || len(Changes(&u, &after)) > 0 {
+			done.was, done.is, done.moves = append(done.was, u), append(done.is, after), append(done.moves, m)
 		}
 	}
 	for id, missing := range gone {
@@ -278,16 +336,32 @@ func (g *editing) writeStep(ctx context.Context, tx *store.Tx, e *store.LinkEdit
 			at[id].Field, at[id].Message = "id", "the link does not exist any more"
 		}
 	}
-	if err := g.save(ctx, tx, was, is, e.ID); err != nil {
+	if err := g.save(ctx, tx, &done, e.ID); err != nil {
 		return err
 	}
-	return g.count(ctx, tx, e, was, is)
+	return g.count(ctx, tx, e, &done)
 }
 
-// save writes changed links with their history, webhooks and audit entries.
-func (g *editing) save(ctx context.Context, tx *store.Tx, was, is []store.Link, edit string) error {
+// edited are the links that a step changes, before and after, and their bundles.
+type edited struct {
+	was, is []store.Link
+	moves   []moves
+}
+
+// save writes changed links with their history, webhooks and audit entries. Bundles have no part in a link's history.
+func (g *editing) save(ctx context.Context, tx *store.Tx, done *edited, edit string) error {
+	bundled, err := rebundle(ctx, tx, g.p, done.is, done.moves)
+	if err != nil {
+		return err
+	}
+	var was, is []store.Link
+	for i := range done.is {
+		if len(Changes(&done.was[i], &done.is[i])) > 0 {
+			was, is = append(was, done.was[i]), append(is, done.is[i])
+		}
+	}
 	if len(is) == 0 {
-		return nil
+		return audit.Append(ctx, tx, bundled...)
 	}
 	of := map[*store.Link][]string{}
 	for i := range is {
@@ -304,6 +378,7 @@ func (g *editing) save(ctx context.Context, tx *store.Tx, was, is []store.Link, 
 	}
 	refs, events := make([]store.LinkRef, len(is)), make([]webhooks.Event, len(is))
 	before, after := map[string]any{}, map[string]any{}
+	var moved []*store.Link
 	for i := range is {
 		u := &is[i]
 		u.UpdatedAt = store.Now()
@@ -311,8 +386,15 @@ func (g *editing) save(ctx context.Context, tx *store.Tx, was, is []store.Link, 
 			return err
 		}
 		changes := Changes(&was[i], u)
-		refs[i], events[i] = store.LinkRef{Num: u.Num, Key: u.Key()}, Updated(tx.Conn, u, changes)
+		// Edges know a link that moves by its old key.
+		refs[i], events[i] = store.LinkRef{Num: u.Num, Key: was[i].Key()}, Updated(tx.Conn, u, changes)
+		if u.Key() != was[i].Key() {
+			moved = append(moved, u)
+		}
 		before[u.ID], after[u.ID] = sides(changes)
+	}
+	if err := tx.RehostLinks(ctx, moved); err != nil {
+		return err
 	}
 	if err := tx.TouchAll(ctx, refs); err != nil {
 		return err
@@ -327,14 +409,16 @@ func (g *editing) save(ctx context.Context, tx *store.Tx, was, is []store.Link, 
 	for i := range entries {
 		entries[i].Metadata["edit"] = edit
 	}
-	return audit.Append(ctx, tx, entries...)
+	return audit.Append(ctx, tx, append(entries, bundled...)...)
 }
 
-// count stores the results of the step.
-func (g *editing) count(ctx context.Context, tx *store.Tx, e *store.LinkEdit, was, is []store.Link) error {
-	place := make(map[string]int, len(is))
-	for i := range is {
-		place[is[i].ID] = i
+// count stores the results of the step. Without done, none of its links was tried.
+func (g *editing) count(ctx context.Context, tx *store.Tx, e *store.LinkEdit, done *edited) error {
+	place := map[string]int{}
+	if done != nil {
+		for i := range done.is {
+			place[done.is[i].ID] = i
+		}
 	}
 	for n := range g.rows {
 		row := &g.rows[n]
@@ -348,7 +432,7 @@ func (g *editing) count(ctx context.Context, tx *store.Tx, e *store.LinkEdit, wa
 			e.Changed++
 		}
 		if changed && !g.undo {
-			a, b := sidesOf(&was[i], &is[i])
+			a, b := sidesOf(&done.was[i], &done.is[i], done.moves[i])
 			before, err := json.Marshal(a)
 			if err != nil {
 				return fmt.Errorf("write what an edit has changed: %w", err)

@@ -13,7 +13,7 @@ import (
 func TestEdits_undo_the_first_and_the_last_tag(t *testing.T) {
 	t.Parallel()
 	for _, pair := range [][2][]string{{nil, {"a"}}, {{"a"}, nil}} {
-		was, is := sidesOf(&store.Link{Tags: pair[0]}, &store.Link{Tags: pair[1]})
+		was, is := sidesOf(&store.Link{Tags: pair[0]}, &store.Link{Tags: pair[1]}, moves{})
 		for _, side := range []*editSides{&was, &is} {
 			text, err := json.Marshal(side)
 			testkit.Must(t, err)

@@ -2,6 +2,7 @@
 import type { Schema } from '../../api/client';
 import { instant } from '../../ui/time';
 import { utm, utmOf, type Utm } from '../link/fields';
+import { shared } from '../links/changes';
 import type { Selection } from '../links/list';
 
 export interface Draft extends Utm {
@@ -14,6 +15,11 @@ export interface Draft extends Utm {
   redirectCode: '' | '301' | '302' | '307' | '308';
   expiry: '' | 'at' | 'never';
   expiresAt: string;
+  /** A host name; '' stays, and `shared` is the service's own. */
+  domain: string;
+  /** Id and name of a bundle; '' for none. */
+  bundle: readonly [string, string];
+  removeBundle: readonly [string, string];
 }
 
 export const blank: Draft = {
@@ -26,6 +32,9 @@ export const blank: Draft = {
   redirectCode: '',
   expiry: '',
   expiresAt: '',
+  domain: '',
+  bundle: ['', ''],
+  removeBundle: ['', ''],
 };
 
 export type Change = Schema<'EditChange'>;
@@ -40,6 +49,9 @@ export function changeOf(draft: Draft): Change {
     ...(draft.expiry === 'at' && draft.expiresAt && { expiresAt: instant(draft.expiresAt) }),
     ...(draft.tags.length > 0 && { tags: draft.tags }),
     ...(draft.removeTags.length > 0 && { removeTags: draft.removeTags }),
+    ...(draft.domain && { domain: draft.domain === shared ? null : draft.domain }),
+    ...(draft.bundle[0] && { bundleIds: [draft.bundle[0]] }),
+    ...(draft.removeBundle[0] && { removeBundleIds: [draft.removeBundle[0]] }),
     ...(draft.find && { replace: { find: draft.find, with: draft.with } }),
     ...(filled.length > 0 && { utm: Object.fromEntries(filled.map((name) => [name, draft[name].trim()])) }),
   };

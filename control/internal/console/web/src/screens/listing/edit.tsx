@@ -8,11 +8,15 @@ import { Dialog } from '../../ui/dialog';
 import { Input, Select } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { useLater } from '../../ui/later';
+import { Picker } from '../../ui/picker';
 import { Problem } from '../../ui/problem';
+import { domains } from '../link/address';
 import { CampaignFields } from '../link/campaign';
 import { TagField } from '../link/tags';
+import { shared } from '../links/changes';
 import { forget, isFiltered, type List, type Selection } from '../links/list';
 import { blank, changeOf, filterOf, isEmpty, type Draft } from './change';
+import { bundles } from './filters';
 import { Job } from './job';
 import { Preview, usePreview } from './preview';
 
@@ -23,6 +27,43 @@ interface FieldsProps {
 }
 
 const codes = ['302', '301', '307', '308'] as const;
+
+/** Where the links are: bundles and domain. */
+function Places({ draft, set, problem }: FieldsProps) {
+  const { domain, bundle, removeBundle } = draft;
+  return (
+    <div class="pair">
+      <Picker
+        label={t('links.edit.bundleAdd')}
+        name="bundle"
+        shown={bundle[1]}
+        none="–"
+        find={bundles}
+        problem={problem('change.bundleIds')}
+        onPick={(id, name) => set({ bundle: [id, id && name] })}
+      />
+      <Picker
+        label={t('links.edit.bundleRemove')}
+        name="removeBundle"
+        shown={removeBundle[1]}
+        none="–"
+        find={bundles}
+        problem={problem('change.removeBundleIds')}
+        onPick={(id, name) => set({ removeBundle: [id, id && name] })}
+      />
+      <Picker
+        label={t('links.domain')}
+        name="domain"
+        shown={domain === shared ? t('create.shared') : domain || t('links.edit.same')}
+        none={t('links.edit.same')}
+        find={domains}
+        hint={domain && t('links.edit.moves')}
+        problem={problem('change.domain')}
+        onPick={(next) => set({ domain: next })}
+      />
+    </div>
+  );
+}
 
 /** What can be changed. What is left empty stays. */
 function Fields({ draft, set, problem }: FieldsProps) {
@@ -64,6 +105,7 @@ function Fields({ draft, set, problem }: FieldsProps) {
           problem={problem('change.removeTags')}
         />
       </div>
+      <Places draft={draft} set={set} problem={problem} />
       <div class="pair">
         <Select
           label={t('links.status')}

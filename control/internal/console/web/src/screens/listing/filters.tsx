@@ -34,7 +34,7 @@ async function domains(text: string, signal: AbortSignal) {
 }
 
 /** A page of bundles has all of their links, so it is short. */
-async function bundles(text: string, signal: AbortSignal) {
+export async function bundles(text: string, signal: AbortSignal) {
   const { data } = await api.get('/api/bundles', { query: { search: text, pageSize: 20 }, signal });
   return data.map((one) => [one.id, one.name] as const);
 }

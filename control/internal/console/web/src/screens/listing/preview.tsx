@@ -25,15 +25,24 @@ export function usePreview(request: string): Checked {
   return { ...found, problem: (field) => fields.find((one) => one.field.startsWith(field))?.message };
 }
 
+const places = {
+  status: 'links.status',
+  domain: 'links.domain',
+  slug: 'create.slug',
+  bundles: 'nav.bundles',
+  bundleIds: 'nav.bundles',
+} as const;
+
 /** The name of a field. */
 export function fieldOf(name: string): string {
-  if (Object.hasOwn(labels, name)) return t(labels[name as keyof typeof labels]);
-  return name === 'status' ? t('links.status') : name;
+  const known = { ...labels, ...places };
+  return Object.hasOwn(known, name) ? t(known[name as keyof typeof known]) : name;
 }
 
 function valueOf(name: string, value: unknown): string {
   if (Array.isArray(value)) return value.join(', ') || '–';
   if (typeof value === 'number') return `${value}`;
+  if (name === 'domain' && value === null) return t('create.shared');
   if (typeof value !== 'string' || value === '') return '–';
   if (name === 'status') return t(value === 'ACTIVE' ? 'status.ACTIVE' : 'status.INACTIVE');
   return name.endsWith('At') ? moment(value) : value;
