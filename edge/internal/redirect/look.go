@@ -7,7 +7,6 @@ import (
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/visitor"
 	"github.com/valyala/fasthttp"
 )
 
@@ -29,6 +28,9 @@ type looked struct {
 	Continues   bool    `json:"-"`
 	Host        string  `json:"-"` // of the destination
 	Words       words   `json:"-"`
+	Next        string  `json:"-"` // what the visitor of a link that has ended can do
+	ReportURL   string  `json:"-"` // "" if nobody takes reports
+	Report      string  `json:"-"` // the words for ReportURL
 }
 
 // look answers GET /{slug}+ with where a link leads, without a click. A protected link shows only that it is one, and a link that has
@@ -66,13 +68,15 @@ func (h *Handler) look(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 		h.json(ctx, seen)
 		return
 	}
-	language := visitor.Language(string(first(ctx.Request.Header.RawHeaders(), "accept-language")))
-	texts, known := lookTexts[language]
-	if !known {
-		language = "en"
-		texts = lookTexts[language]
-	}
+	l := languageAsked(ctx)
+	texts := lookTexts[l]
 	seen.Words = texts
+	if seen.State == stateEnded {
+		seen.Next = h.refusals[fasthttp.StatusGone].texts[l].next
+	}
+	if h.deps.Reports != nil {
+		seen.ReportURL, seen.Report = "/"+t.public()+"/report", reportTexts[l].Heading
+	}
 	p := h.pagesOf(t)
 	heading := texts.Heading
 	if seen.Title != nil {
@@ -80,28 +84,28 @@ func (h *Handler) look(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	}
 	ctx.Response.Header.Set("Vary", "Accept, Accept-Language")
 	ctx.Response.Header.Set("X-Robots-Tag", "noindex, nofollow")
-	h.page(ctx, p.render(p.look, page{Language: language, Heading: heading, Looked: &seen}), p.policy)
+	h.page(ctx, p.render(p.look, page{Language: pageLanguages[l], Heading: heading, Looked: &seen}), p.policy)
 }
 
-const lookText = `{{template "top" .}}{{with .Looked}}{{if eq .State "protected"}}<p>{{.Words.Protected}}</p>{{else if eq .State "ended"}}<p>{{.Words.Ended}}</p>{{else}}<p>{{.Words.LeadsTo}} <strong dir="ltr">{{.Host}}</strong></p>
+const lookText = `{{template "top" .}}{{with .Looked}}{{if eq .State "protected"}}<p>{{.Words.Protected}}</p>{{else if eq .State "ended"}}<p>{{.Words.Ended}}</p><p>{{.Next}}</p>{{else}}<p>{{.Words.LeadsTo}} <strong dir="ltr">{{.Host}}</strong></p>
 <p dir="ltr">{{.Destination}}</p>{{if .Varies}}<p>{{.Words.Varies}}</p>{{end}}{{end}}
-{{if .Continues}}<p><a rel="nofollow noreferrer" href="{{.ShortURL}}">{{.Words.Continue}}</a></p>{{end}}{{end}}{{template "end" .}}`
+{{if .Continues}}<p><a rel="nofollow noreferrer" href="{{.ShortURL}}" class="button">{{.Words.Continue}}</a></p>{{end}}
+{{if .ReportURL}}<p class="aside"><a href="{{.ReportURL}}">{{.Report}}</a></p>{{end}}{{end}}{{template "end" .}}`
 
 // words are the texts of the page in one language.
 type words struct{ Heading, LeadsTo, Varies, Protected, Ended, Continue string }
 
-// lookTexts are the texts by language, as in the console.
-var lookTexts = map[string]words{
-	"en": {"Where this link leads", "This link leads to", "It can lead elsewhere, depending on the visitor.",
+var lookTexts = [len(pageLanguages)]words{
+	{"Where this link leads", "This link leads to", "It can lead elsewhere, depending on the visitor.",
 		"This link is protected by a password.", "This link has expired or has been turned off.", "Open the link"},
-	"de": {"Wohin dieser Link führt", "Dieser Link führt zu", "Je nach Besucher kann er auch woandershin führen.",
+	{"Wohin dieser Link führt", "Dieser Link führt zu", "Je nach Besucher kann er auch woandershin führen.",
 		"Dieser Link ist mit einem Passwort geschützt.", "Dieser Link ist abgelaufen oder wurde abgeschaltet.", "Link öffnen"},
-	"fr": {"Où mène ce lien", "Ce lien mène à", "Selon le visiteur, il peut mener ailleurs.",
+	{"Où mène ce lien", "Ce lien mène à", "Selon le visiteur, il peut mener ailleurs.",
 		"Ce lien est protégé par un mot de passe.", "Ce lien a expiré ou a été désactivé.", "Ouvrir le lien"},
-	"es": {"Adónde lleva este enlace", "Este enlace lleva a", "Según el visitante, puede llevar a otro sitio.",
+	{"Adónde lleva este enlace", "Este enlace lleva a", "Según el visitante, puede llevar a otro sitio.",
 		"Este enlace está protegido con una contraseña.", "Este enlace ha caducado o se ha desactivado.", "Abrir el enlace"},
-	"ja": {"このリンクの移動先", "このリンクの移動先:", "訪問者によって移動先が変わることがあります。",
+	{"このリンクの移動先", "このリンクの移動先:", "訪問者によって移動先が変わることがあります。",
 		"このリンクはパスワードで保護されています。", "このリンクは期限切れか、無効になっています。", "リンクを開く"},
-	"ar": {"إلى أين يقود هذا الرابط", "يقود هذا الرابط إلى", "قد يقود إلى مكان آخر بحسب الزائر.",
+	{"إلى أين يقود هذا الرابط", "يقود هذا الرابط إلى", "قد يقود إلى مكان آخر بحسب الزائر.",
 		"هذا الرابط محمي بكلمة مرور.", "انتهت صلاحية هذا الرابط أو أُوقف.", "فتح الرابط"},
 }
