@@ -804,6 +804,8 @@ export interface ComparedBots {
   endDate: string;
   /** The same figures of that period. */
   figures: Bots;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -813,6 +815,8 @@ export interface ComparedGroups {
   endDate: string;
   /** The same figures of that period. */
   figures: Groups;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -822,6 +826,8 @@ export interface ComparedHeatmap {
   endDate: string;
   /** The same figures of that period. */
   figures: Heatmap;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -831,6 +837,8 @@ export interface ComparedReport {
   endDate: string;
   /** The same figures of that period. */
   figures: Report;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -840,6 +848,8 @@ export interface ComparedRouting {
   endDate: string;
   /** The same figures of that period. */
   figures: Routing;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -849,6 +859,8 @@ export interface ComparedSharedFigures {
   endDate: string;
   /** The same figures of that period. */
   figures: SharedFigures;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -858,6 +870,8 @@ export interface ComparedTest {
   endDate: string;
   /** The same figures of that period. */
   figures: Test;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -867,6 +881,8 @@ export interface ComparedTests {
   endDate: string;
   /** The same figures of that period. */
   figures: Tests;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -876,6 +892,8 @@ export interface ComparedYields {
   endDate: string;
   /** The same figures of that period. */
   figures: Yields;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -4135,8 +4153,8 @@ export interface SharedSelection {
   bundleId?: string[];
   city?: string[];
   /**
-   * previous, weekday or year: also show the figures of the preceding period, of the same weekdays before, or of the same period a
-   * year earlier.
+   * previous, weekday, weeks or year: also show the figures of the preceding period, of the same weekdays before, the mean of the
+   * four periods of the same weekdays before, or those of the same period a year earlier.
    */
   compare?: string;
   /** ISO 3166-1 codes. This and the next members are the filters of reports. */
