@@ -53,8 +53,8 @@ header{display:flex;align-items:center;gap:var(--space-3);margin-bottom:var(--sp
 h1{margin:0 0 var(--space-2);font-size:1.3rem;overflow-wrap:anywhere}p{margin:0 0 var(--space-4);color:var(--ink-2);overflow-wrap:anywhere}
 label{display:block;margin-bottom:var(--space-1);font-weight:600}input,select,textarea,button,.button{display:block;width:100%;min-height:2.75rem;padding:var(--space-2) var(--space-3);font:inherit;border-radius:var(--radius)}
 input,select,textarea{margin-bottom:var(--space-4);border:1px solid var(--line-2);background:var(--paper);color:inherit}textarea{resize:vertical}
-select{appearance:none;padding-inline-end:2rem;background:linear-gradient(45deg,#0000 42%,var(--ink-2) 42% 58%,#0000 58%) no-repeat right 1.15rem center/.4rem .4rem,linear-gradient(-45deg,#0000 42%,var(--ink-2) 42% 58%,#0000 58%) no-repeat right .8rem center/.4rem .4rem,var(--paper);text-overflow:ellipsis}
-[dir=rtl] select{background-position:left .8rem center,left 1.15rem center,0 0}
+select{appearance:none;padding-inline-end:2rem;background:linear-gradient(45deg,#0000 40%,var(--ink-2) 40% 60%,#0000 60%) no-repeat right 18px center/6px 6px,linear-gradient(-45deg,#0000 40%,var(--ink-2) 40% 60%,#0000 60%) no-repeat right 13px center/6px 6px,var(--paper);text-overflow:ellipsis}
+[dir=rtl] select{background-position:left 13px center,left 18px center,0 0}
 button,.button{border:0;background:var(--accent);color:var(--accent-ink);font-weight:600;text-align:center;text-decoration:none;cursor:pointer}
 .button{padding-block:calc((2.75rem - 1.5em)/2)}main>:last-child{margin-bottom:0}.aside{font-size:var(--text-s)}.wrong{margin-top:calc(var(--space-3)*-1)}
 :focus-visible{outline:2px solid var(--focus);outline-offset:2px}.bad{color:var(--bad)}[aria-invalid]{border-color:var(--bad)}a{color:var(--accent-text)}`)
