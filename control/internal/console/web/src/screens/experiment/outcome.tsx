@@ -223,7 +223,6 @@ export function Outcome({
   const [restarting, setRestarting] = useState(false);
   const { decision, sampleRatio } = experiment;
   const path = { id: test.link.id };
-  const none = experiment.arms.every((one) => one.conversions === 0);
   return (
     <Section
       title={t('test.outcome')}
@@ -252,7 +251,7 @@ export function Outcome({
       {experiment.requiredVisitors !== null && (
         <p class="hint">{t('test.required', { n: rough(experiment.requiredVisitors) })}</p>
       )}
-      {none && <NoConversions goal={experiment.goal} />}
+      {experiment.arms.every((one) => one.conversions === 0) && <NoConversions goal={experiment.goal} />}
       {experiment.mixedCurrencies && (
         <p class="hint">{t('test.currencies', { currency: experiment.currency ?? '' })}</p>
       )}
