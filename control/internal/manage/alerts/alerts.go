@@ -131,7 +131,7 @@ func (s *Service) forget(ctx context.Context) error {
 	})
 }
 
-// Look looks which causes hold. A rule that fails does not stop the others.
+// Look looks which causes hold. A rule that fails or panics does not stop the others.
 func (s *Service) Look(ctx context.Context) error {
 	const page = 100
 	var problems []error
@@ -140,12 +140,10 @@ func (s *Service) Look(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for i := range list {
-			if err := s.lookAt(ctx, &list[i]); err != nil {
-				problems = append(problems, err)
-			}
-			after = list[i].Num
-		}
+		problems = append(problems, job.Each(list, func(r *store.AlertRule) error {
+			after = r.Num
+			return s.lookAt(ctx, r)
+		}))
 		if len(list) < page || ctx.Err() != nil {
 			return errors.Join(problems...)
 		}
