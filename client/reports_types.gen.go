@@ -61,7 +61,8 @@ type ReportParams struct {
 	// minute (ranges up to 6 hours), hour (up to 31 days), day, week or month.
 	Interval Interval `query:"interval"`
 	// previous: add the figures of the preceding period of the same length. weekday: add those of the same weekdays,
-	// as few weeks earlier as possible without an overlap. year: add those of the same period one year earlier.
+	// as few weeks earlier as possible without an overlap. weeks: add the mean of each figure in the four periods of
+	// the same weekdays before, for ranges up to 31 days. year: add those of the same period one year earlier.
 	Compare Compare `query:"compare"`
 }
 
@@ -116,6 +117,8 @@ type ComparedTest struct {
 	EndDate string `json:"endDate"`
 	// The same figures of that period.
 	Figures ABTest `json:"figures"`
+	// 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate.
+	Periods *int `json:"periods,omitzero"`
 }
 
 type TopVariant struct {
@@ -134,6 +137,8 @@ type ComparedTests struct {
 	EndDate string `json:"endDate"`
 	// The same figures of that period.
 	Figures ABTests `json:"figures"`
+	// 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate.
+	Periods *int `json:"periods,omitzero"`
 }
 
 type BotReport struct {
@@ -159,6 +164,8 @@ type ComparedBots struct {
 	EndDate string `json:"endDate"`
 	// The same figures of that period.
 	Figures BotReport `json:"figures"`
+	// 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate.
+	Periods *int `json:"periods,omitzero"`
 }
 
 // ConversionsReportParams are parameters of a request. Some are described at [ReportParams].
@@ -278,6 +285,8 @@ type ComparedYields struct {
 	EndDate string `json:"endDate"`
 	// The same figures of that period.
 	Figures Yields `json:"figures"`
+	// 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate.
+	Periods *int `json:"periods,omitzero"`
 }
 
 // ExportReportParams are parameters of a request. Some are described at [ExportLinksParams].
@@ -415,6 +424,8 @@ type ComparedGroups struct {
 	EndDate string `json:"endDate"`
 	// The same figures of that period.
 	Figures GroupReport `json:"figures"`
+	// 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate.
+	Periods *int `json:"periods,omitzero"`
 }
 
 type Heatmap struct {
@@ -431,13 +442,4 @@ type Weekday struct {
 	Clicks  int            `json:"clicks"`
 	// Clicks by the hour that clocks in the time zone show, from 0 to 23.
 	Hours []int `json:"hours"`
-}
-
-type ComparedHeatmap struct {
-	// First day of that period, or its first instant if the interval is minute or hour.
-	StartDate string `json:"startDate"`
-	// Last day of that period, or the instant at which it ends if the interval is minute or hour.
-	EndDate string `json:"endDate"`
-	// The same figures of that period.
-	Figures Heatmap `json:"figures"`
 }

@@ -6,6 +6,17 @@ import (
 	"time"
 )
 
+type ComparedHeatmap struct {
+	// First day of that period, or its first instant if the interval is minute or hour.
+	StartDate string `json:"startDate"`
+	// Last day of that period, or the instant at which it ends if the interval is minute or hour.
+	EndDate string `json:"endDate"`
+	// The same figures of that period.
+	Figures Heatmap `json:"figures"`
+	// 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate.
+	Periods *int `json:"periods,omitzero"`
+}
+
 // LiveParams are parameters of a request. Some are described at [ExportReportParams].
 type LiveParams struct {
 	URLID string `query:"urlId"`
@@ -224,6 +235,8 @@ type ComparedReport struct {
 	EndDate string `json:"endDate"`
 	// The same figures of that period.
 	Figures LinkReport `json:"figures"`
+	// 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate.
+	Periods *int `json:"periods,omitzero"`
 }
 
 type LinkReport struct {
@@ -431,13 +444,4 @@ type RuleDay struct {
 	Matches  int    `json:"matches"`
 	// When the minute or hour begins.
 	At *time.Time `json:"at,omitzero"`
-}
-
-type ComparedRouting struct {
-	// First day of that period, or its first instant if the interval is minute or hour.
-	StartDate string `json:"startDate"`
-	// Last day of that period, or the instant at which it ends if the interval is minute or hour.
-	EndDate string `json:"endDate"`
-	// The same figures of that period.
-	Figures RoutingReport `json:"figures"`
 }

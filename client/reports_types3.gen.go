@@ -2,12 +2,24 @@
 
 package client
 
+type ComparedRouting struct {
+	// First day of that period, or its first instant if the interval is minute or hour.
+	StartDate string `json:"startDate"`
+	// Last day of that period, or the instant at which it ends if the interval is minute or hour.
+	EndDate string `json:"endDate"`
+	// The same figures of that period.
+	Figures RoutingReport `json:"figures"`
+	// 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate.
+	Periods *int `json:"periods,omitzero"`
+}
+
 // Compare is one of these; later servers may know more.
 type Compare string
 
 const (
 	ComparePrevious Compare = "previous"
 	CompareWeekday  Compare = "weekday"
+	CompareWeeks    Compare = "weeks"
 	CompareYear     Compare = "year"
 )
 

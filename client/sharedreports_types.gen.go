@@ -50,8 +50,8 @@ type SharedSelection struct {
 	Browser  []string `json:"browser,omitzero"`
 	BundleID []string `json:"bundleId,omitzero"`
 	City     []string `json:"city,omitzero"`
-	// previous, weekday or year: also show the figures of the preceding period, of the same weekdays before, or of the
-	// same period a year earlier.
+	// previous, weekday, weeks or year: also show the figures of the preceding period, of the same weekdays before,
+	// the mean of the four periods of the same weekdays before, or those of the same period a year earlier.
 	Compare *string `json:"compare,omitzero"`
 	// ISO 3166-1 codes.
 	Country []string `json:"country,omitzero"`
@@ -170,6 +170,8 @@ type ComparedSharedFigures struct {
 	EndDate string `json:"endDate"`
 	// The same figures of that period.
 	Figures SharedFigures `json:"figures"`
+	// 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate.
+	Periods *int `json:"periods,omitzero"`
 }
 
 type SharedLink struct {

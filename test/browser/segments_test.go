@@ -99,6 +99,12 @@ func TestConsole_figures(t *testing.T) {
 	b.set("compare", "weekday")
 	b.until(`document.querySelectorAll('.figures .change').length === 3 && document.querySelector('.legend .before').textContent.startsWith('Before: ')`)
 	b.inspect("report-weekday")
+	b.set("compare", "weeks")
+	b.until(`document.querySelector('.legend .before').textContent.startsWith('Average of 4 periods: ')`)
+	b.visit("/console/links/"+id+"/analytics?range=year&compare=weeks", "Compare with")
+	b.until(`document.querySelector('[name=compare]').value === '' && !document.querySelector('[name=compare] [value=weeks]')`)
+	b.visit("/console/links/" + id + "/analytics?compare=weekday")
+	b.until(`document.querySelectorAll('.figures .change').length === 3`)
 
 	b.eval(`window.saved = []; URL.createObjectURL = ((real) => (blob) => { saved.push(blob); return real.call(URL, blob); `+
 		`})(URL.createObjectURL)`, nil)

@@ -109,9 +109,10 @@ export interface ReportQuery extends ReportFilter {
   interval?: 'minute' | 'hour' | 'day' | 'week' | 'month' | undefined;
   /**
    * previous: add the figures of the preceding period of the same length. weekday: add those of the same weekdays, as few weeks
-   * earlier as possible without an overlap. year: add those of the same period one year earlier.
+   * earlier as possible without an overlap. weeks: add the mean of each figure in the four periods of the same weekdays before, for
+   * ranges up to 31 days. year: add those of the same period one year earlier.
    */
-  compare?: 'previous' | 'weekday' | 'year' | undefined;
+  compare?: 'previous' | 'weekday' | 'weeks' | 'year' | undefined;
 }
 
 export interface ListAbuseReportsQuery extends Paging {

@@ -818,6 +818,8 @@ export interface ComparedBots {
   endDate: string;
   /** The same figures of that period. */
   figures: Bots;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -827,6 +829,8 @@ export interface ComparedGroups {
   endDate: string;
   /** The same figures of that period. */
   figures: Groups;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -836,6 +840,8 @@ export interface ComparedHeatmap {
   endDate: string;
   /** The same figures of that period. */
   figures: Heatmap;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -845,6 +851,8 @@ export interface ComparedReport {
   endDate: string;
   /** The same figures of that period. */
   figures: Report;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -854,6 +862,8 @@ export interface ComparedRouting {
   endDate: string;
   /** The same figures of that period. */
   figures: Routing;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -863,6 +873,8 @@ export interface ComparedSharedFigures {
   endDate: string;
   /** The same figures of that period. */
   figures: SharedFigures;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -872,6 +884,8 @@ export interface ComparedTest {
   endDate: string;
   /** The same figures of that period. */
   figures: Test;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -881,6 +895,8 @@ export interface ComparedTests {
   endDate: string;
   /** The same figures of that period. */
   figures: Tests;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -890,6 +906,8 @@ export interface ComparedYields {
   endDate: string;
   /** The same figures of that period. */
   figures: Yields;
+  /** 4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent. */
+  periods?: number;
   /** First day of that period, or its first instant if the interval is minute or hour. */
   startDate: string;
 }
@@ -4173,8 +4191,8 @@ export interface SharedSelection {
   bundleId?: string[];
   city?: string[];
   /**
-   * previous, weekday or year: also show the figures of the preceding period, of the same weekdays before, or of the same period a
-   * year earlier.
+   * previous, weekday, weeks or year: also show the figures of the preceding period, of the same weekdays before, the mean of the
+   * four periods of the same weekdays before, or those of the same period a year earlier.
    */
   compare?: string;
   /** ISO 3166-1 codes. This and the next members are the filters of reports. */

@@ -55,6 +55,8 @@ func TestAnalytics_filters_intervals_and_comparisons(t *testing.T) {
 	r.shows("timeSeries.0.at", "2026-03-11T00:00:00+05:45", "timeSeries.#", 24, "timeSeries.7.clicks", 2, "series.bots.7.clicks", 1,
 		"comparison.startDate", "2026-03-10", "comparison.figures.totalClicks", 0, "sites.0.site", "Direct", "sites.1.name", "Instagram",
 		"languages.0.name", "de")
+	w.do("GET", "/api/analytics/overview?startDate=2026-03-11&endDate=2026-03-11&compare=weeks&goal=*", "", as(w.ann)).want(200).
+		shows("comparison.startDate", "2026-02-11", "comparison.endDate", "2026-03-04", "comparison.periods", 4, "comparison.figures.timeSeries.#", 1)
 	w.do("GET", "/api/analytics/heatmap", "", as(w.ann)).want(200).
 		shows("weekdays.2.weekday", "WEDNESDAY", "weekdays.2.hours.1", 2, "totalClicks", 4)
 	w.do("GET", "/api/analytics/groups", "", as(w.ann)).want(200).
@@ -67,7 +69,7 @@ func TestAnalytics_filters_intervals_and_comparisons(t *testing.T) {
 		"timeRange=last_hour":                                                       "timeRange",
 		"interval=minute&startDate=2026-03-11":                                      "interval",
 		"interval=hour&startDate=2026-03-11T02:00:00Z&endDate=2026-03-11T02:00:00Z": "endDate", "interval=hour&startDate=x": "startDate",
-		"compare=month": "compare", "series=cats": "series", "country=Germany": "country", many[1:]: "country", "device=WATCH": "device",
+		"compare=month": "compare", "compare=weeks&timeRange=last_90_days": "compare", "series=cats": "series", "country=Germany": "country", many[1:]: "country", "device=WATCH": "device",
 		"language=de-CH":         "language",
 		"referer=not%20a%20site": "referer", "variantId=x": "variantId", "ruleId=" + url.QueryEscape("' OR 1"): "ruleId",
 		"domain=a%20b":           "domain",

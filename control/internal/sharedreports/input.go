@@ -48,7 +48,7 @@ type SharedSelection struct {
 	EndDate     string   `json:"endDate,omitempty" doc:"The last day, or an instant if the interval is hour."`
 	Timezone    string   `json:"timezone,omitempty" doc:"IANA time zone of the days. Default: UTC."`
 	Interval    string   `json:"interval,omitempty" doc:"hour, day, week or month. Default: day. Shared reports have no minutes, which would show single visits."`
-	Compare     string   `json:"compare,omitempty" doc:"previous, weekday or year: also show the figures of the preceding period, of the same weekdays before, or of the same period a year earlier."`
+	Compare     string   `json:"compare,omitempty" doc:"previous, weekday, weeks or year: also show the figures of the preceding period, of the same weekdays before, the mean of the four periods of the same weekdays before, or those of the same period a year earlier."`
 	IncludeBots bool     `json:"includeBots,omitempty" doc:"Include bots."`
 	Country     []string `json:"country,omitempty" nullable:"false" doc:"ISO 3166-1 codes. This and the next members are the filters of reports."`
 	Region      []string `json:"region,omitempty" nullable:"false"`

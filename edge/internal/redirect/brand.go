@@ -8,7 +8,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// maxBrands bounds the brands whose pages an edge keeps: each has up to 55 pages, of about 4 KB. Pages of others are rendered for each
+// maxBrands bounds the brands whose pages an edge keeps: each has up to 60 pages, of about 4 KB. Pages of others are rendered for each
 // visitor.
 const maxBrands = 250
 

@@ -25,7 +25,7 @@ func (h *Handler) info(ctx *fasthttp.RequestCtx, t target) {
 	h.tally.add(ctx.ConnID(), cInfos)
 	if prefersHTML(scanAsker(ctx.Request.Header.RawHeaders()).accept) {
 		p := h.pagesOf(t)
-		h.page(ctx, p.previewPage(r, h.addressOf(t)), p.policy)
+		h.page(ctx, p.previewPage(r, h.addressOf(t), languageAsked(ctx)), p.policy)
 		return
 	}
 	h.json(ctx, struct {

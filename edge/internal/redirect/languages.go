@@ -70,6 +70,16 @@ var translated = map[int][len(pageLanguages) - 1]notice{
 		{"リンクは利用できません", "このリンクは期限切れか、無効になっています。", "教えてくれた人に新しいリンクを尋ねてください。"},
 		{"الرابط لم يعد متاحًا", "انتهت صلاحية هذا الرابط أو أُوقف.", "اطلب رابطًا جديدًا ممن أعطاك إياه."},
 	},
+	http.StatusMisdirectedRequest: {
+		{"Unbekannter Host", "Dieser Dienst antwortet nicht für den Hostnamen dieser Adresse.",
+			"Prüfen Sie die Adresse, oder fragen Sie die Person, von der Sie sie haben."},
+		{"Hôte inconnu", "Ce service ne répond pas pour le nom d’hôte de cette adresse.",
+			"Vérifiez l’adresse ou demandez à la personne qui vous l’a donnée."},
+		{"Host desconocido", "Este servicio no responde por el nombre de host de esta dirección.",
+			"Comprueba la dirección o pregunta a la persona que te la dio."},
+		{"不明なホスト", "このサービスは、このアドレスのホスト名には応答しません。", "アドレスを確認するか、教えてくれた人に尋ねてください。"},
+		{"مضيف غير معروف", "لا تجيب هذه الخدمة عن اسم المضيف في هذا العنوان.", "تحقق من العنوان أو اسأل من أعطاك إياه."},
+	},
 	http.StatusTooManyRequests: {
 		{"Zu viele Versuche", "Es wurden zu viele falsche Passwörter eingegeben. Warten Sie eine Weile, und versuchen Sie es dann noch einmal.", ""},
 		{"Trop de tentatives", "Trop de mots de passe erronés ont été saisis. Attendez un moment, puis réessayez.", ""},
@@ -112,29 +122,41 @@ var tooManyTexts = [len(pageLanguages)]notice{
 }
 
 var suspendedTexts = [len(pageLanguages)]notice{
-	{"Address not available", "The host name of this address has been taken out of service.", ""},
-	{"Adresse nicht verfügbar", "Der Hostname dieser Adresse wurde außer Betrieb genommen.", ""},
-	{"Adresse indisponible", "Le nom d’hôte de cette adresse a été mis hors service.", ""},
-	{"Dirección no disponible", "El nombre de host de esta dirección se ha retirado del servicio.", ""},
-	{"アドレスは利用できません", "このアドレスのホスト名は使用が停止されています。", ""},
-	{"العنوان غير متاح", "أُخرج اسم مضيف هذا العنوان من الخدمة.", ""},
+	{"Address not available", "The host name of this address has been taken out of service.",
+		"Ask the person who gave you the address for another one."},
+	{"Adresse nicht verfügbar", "Der Hostname dieser Adresse wurde außer Betrieb genommen.",
+		"Fragen Sie die Person, von der Sie die Adresse haben, nach einer anderen."},
+	{"Adresse indisponible", "Le nom d’hôte de cette adresse a été mis hors service.",
+		"Demandez-en une autre à la personne qui vous l’a donnée."},
+	{"Dirección no disponible", "El nombre de host de esta dirección se ha retirado del servicio.",
+		"Pide otra a la persona que te la dio."},
+	{"アドレスは利用できません", "このアドレスのホスト名は使用が停止されています。",
+		"アドレスを教えてくれた人に別のアドレスを尋ねてください。"},
+	{"العنوان غير متاح", "أُخرج اسم مضيف هذا العنوان من الخدمة.",
+		"اطلب عنوانًا آخر ممن أعطاك إياه."},
 }
 
 // formWords are the texts of the password form and of the page after it, in one language.
 type formWords struct{ Heading, Hint, Wrong, Password, Continue, Open, Right string }
 
 var formTexts = [len(pageLanguages)]formWords{
-	{"Password required", "This link is protected. Enter the password to continue.", "The password is wrong. Try again.", "Password",
+	{"Password required", "This link is protected. Enter the password to continue." +
+		" If you do not know it, ask the person who gave you the link.", "The password is wrong. Try again.", "Password",
 		"Continue", "Open the link", "The password is right. This link opens an application:"},
-	{"Passwort erforderlich", "Dieser Link ist geschützt. Geben Sie das Passwort ein.", "Das Passwort ist falsch. Versuchen Sie es noch einmal.",
+	{"Passwort erforderlich", "Dieser Link ist geschützt. Geben Sie das Passwort ein." +
+		" Wenn Sie es nicht kennen, fragen Sie die Person, von der Sie den Link haben.", "Das Passwort ist falsch. Versuchen Sie es noch einmal.",
 		"Passwort", "Weiter", "Link öffnen", "Das Passwort stimmt. Dieser Link öffnet eine Anwendung:"},
-	{"Mot de passe requis", "Ce lien est protégé. Saisissez le mot de passe pour continuer.", "Le mot de passe est incorrect. Réessayez.",
+	{"Mot de passe requis", "Ce lien est protégé. Saisissez le mot de passe pour continuer." +
+		" Si vous ne le connaissez pas, demandez-le à la personne qui vous a donné le lien.", "Le mot de passe est incorrect. Réessayez.",
 		"Mot de passe", "Continuer", "Ouvrir le lien", "Le mot de passe est correct. Ce lien ouvre une application :"},
-	{"Contraseña necesaria", "Este enlace está protegido. Introduce la contraseña para continuar.",
+	{"Contraseña necesaria", "Este enlace está protegido. Introduce la contraseña para continuar." +
+		" Si no la sabes, pídesela a la persona que te dio el enlace.",
 		"La contraseña no es correcta. Inténtalo de nuevo.", "Contraseña", "Continuar", "Abrir el enlace",
 		"La contraseña es correcta. Este enlace abre una aplicación:"},
-	{"パスワードが必要です", "このリンクは保護されています。続けるにはパスワードを入力してください。", "パスワードが違います。もう一度お試しください。",
+	{"パスワードが必要です", "このリンクは保護されています。続けるにはパスワードを入力してください。" +
+		"わからない場合は、リンクを教えてくれた人に尋ねてください。", "パスワードが違います。もう一度お試しください。",
 		"パスワード", "続ける", "リンクを開く", "パスワードを確認しました。このリンクはアプリを開きます:"},
-	{"كلمة المرور مطلوبة", "هذا الرابط محمي. أدخل كلمة المرور للمتابعة.", "كلمة المرور خاطئة. حاول مرة أخرى.", "كلمة المرور", "متابعة",
+	{"كلمة المرور مطلوبة", "هذا الرابط محمي. أدخل كلمة المرور للمتابعة." +
+		" إن لم تكن تعرفها فاسأل من أعطاك الرابط.", "كلمة المرور خاطئة. حاول مرة أخرى.", "كلمة المرور", "متابعة",
 		"فتح الرابط", "كلمة المرور صحيحة. يفتح هذا الرابط تطبيقًا:"},
 }

@@ -36,7 +36,7 @@ func TestNotices_have_every_language_or_only_English(t *testing.T) {
 		}
 	}
 	for i := range pageLanguages {
-		if tooManyTexts[i].text == "" || suspendedTexts[i].text == "" || formTexts[i].Right == "" || reportTexts[i].Later == "" ||
+		if tooManyTexts[i].text == "" || suspendedTexts[i].next == "" || reportTexts[i].Close == "" || formTexts[i].Right == "" || reportTexts[i].Later == "" ||
 			len(reportTexts[i].Reasons) != len(abuse.Reasons) || len(reportTexts[i].Wrong) != 3 {
 			t.Errorf("%s lacks a text", pageLanguages[i])
 		}

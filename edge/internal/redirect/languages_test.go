@@ -60,7 +60,8 @@ func TestPages_speak_the_language_of_the_visitor(t *testing.T) {
 func TestPages_say_what_to_do_next(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []link.Record{{Key: "old", Destination: "https://example.com/", ExpiresAt: epoch.Add(-time.Hour).UnixMilli()}})
-	for path, want := range map[string]string{"/nothing": "ask the person who gave it to you", "/old": "for a new one"} {
+	for path, want := range map[string]string{"/nothing": "ask the person who gave it to you", "/old": "for a new one",
+		"/old+": "for a new one"} {
 		a := w.ask(http.MethodGet, path, "", "Accept", "text/html")
 		if !strings.Contains(a.body, want) {
 			t.Errorf("%s: %s", path, a.body)

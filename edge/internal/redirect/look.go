@@ -28,6 +28,9 @@ type looked struct {
 	Continues   bool    `json:"-"`
 	Host        string  `json:"-"` // of the destination
 	Words       words   `json:"-"`
+	Next        string  `json:"-"` // what the visitor of a link that has ended can do
+	ReportURL   string  `json:"-"` // "" if nobody takes reports
+	Report      string  `json:"-"` // the words for ReportURL
 }
 
 // look answers GET /{slug}+ with where a link leads, without a click. A protected link shows only that it is one, and a link that has
@@ -65,8 +68,14 @@ func (h *Handler) look(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 		h.json(ctx, seen)
 		return
 	}
-	language := languageOf(a.language)
-	seen.Words = lookTexts[language]
+	l := languageOf(a.language)
+	seen.Words = lookTexts[l]
+	if seen.State == stateEnded {
+		seen.Next = h.refusals[fasthttp.StatusGone].texts[l].next
+	}
+	if h.deps.Reports != nil {
+		seen.ReportURL, seen.Report = "/"+t.public()+"/report", reportTexts[l].Heading
+	}
 	p := h.pagesOf(t)
 	heading := seen.Words.Heading
 	if seen.Title != nil {
@@ -74,12 +83,13 @@ func (h *Handler) look(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	}
 	ctx.Response.Header.Set("Vary", "Accept, Accept-Language")
 	ctx.Response.Header.Set("X-Robots-Tag", "noindex, nofollow")
-	h.page(ctx, p.render(p.look, page{Language: pageLanguages[language], Heading: heading, Looked: &seen}), p.policy)
+	h.page(ctx, p.render(p.look, page{Language: pageLanguages[l], Heading: heading, Looked: &seen}), p.policy)
 }
 
-const lookText = `{{template "top" .}}{{with .Looked}}{{if eq .State "protected"}}<p>{{.Words.Protected}}</p>{{else if eq .State "ended"}}<p>{{.Words.Ended}}</p>{{else}}<p>{{.Words.LeadsTo}} <strong dir="ltr">{{.Host}}</strong></p>
+const lookText = `{{template "top" .}}{{with .Looked}}{{if eq .State "protected"}}<p>{{.Words.Protected}}</p>{{else if eq .State "ended"}}<p>{{.Words.Ended}}</p><p>{{.Next}}</p>{{else}}<p>{{.Words.LeadsTo}} <strong dir="ltr">{{.Host}}</strong></p>
 <p dir="ltr">{{.Destination}}</p>{{if .Varies}}<p>{{.Words.Varies}}</p>{{end}}{{end}}
-{{if .Continues}}<p><a rel="nofollow noreferrer" href="{{.ShortURL}}">{{.Words.Continue}}</a></p>{{end}}{{end}}{{template "end" .}}`
+{{if .Continues}}<p><a rel="nofollow noreferrer" href="{{.ShortURL}}" class="button">{{.Words.Continue}}</a></p>{{end}}
+{{if .ReportURL}}<p class="aside"><a href="{{.ReportURL}}">{{.Report}}</a></p>{{end}}{{end}}{{template "end" .}}`
 
 // words are the texts of the page in one language.
 type words struct{ Heading, LeadsTo, Varies, Protected, Ended, Continue string }

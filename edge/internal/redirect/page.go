@@ -51,8 +51,12 @@ var style = design.Style(`*{box-sizing:border-box}body{margin:0;min-height:100vh
 main{width:100%;max-width:26rem;padding:2rem;background:var(--paper);border:1px solid var(--line);border-radius:.75rem}
 header{display:flex;align-items:center;gap:var(--space-3);margin-bottom:var(--space-5);color:var(--ink-2);font-weight:600;overflow-wrap:anywhere}header img{max-height:2rem;max-width:10rem}
 h1{margin:0 0 var(--space-2);font-size:1.3rem;overflow-wrap:anywhere}p{margin:0 0 var(--space-4);color:var(--ink-2);overflow-wrap:anywhere}
-label{display:block;margin-bottom:var(--space-1);font-weight:600}input,select,textarea,button{width:100%;min-height:2.75rem;padding:var(--space-2) var(--space-3);font:inherit;border-radius:var(--radius)}
-input,select,textarea{margin-bottom:var(--space-4);border:1px solid var(--line-2);background:var(--paper);color:inherit}button{border:0;background:var(--accent);color:var(--accent-ink);font-weight:600;cursor:pointer}
+label{display:block;margin-bottom:var(--space-1);font-weight:600}input,select,textarea,button,.button{display:block;width:100%;min-height:2.75rem;padding:var(--space-2) var(--space-3);font:inherit;border-radius:var(--radius)}
+input,select,textarea{margin-bottom:var(--space-4);border:1px solid var(--line-2);background:var(--paper);color:inherit}textarea{resize:vertical}
+select{appearance:none;padding-inline-end:2rem;background:linear-gradient(45deg,#0000 40%,var(--ink-2) 40% 60%,#0000 60%) no-repeat right 18px center/6px 6px,linear-gradient(-45deg,#0000 40%,var(--ink-2) 40% 60%,#0000 60%) no-repeat right 13px center/6px 6px,var(--paper);text-overflow:ellipsis}
+[dir=rtl] select{background-position:left 13px center,left 18px center,0 0}
+button,.button{border:0;background:var(--accent);color:var(--accent-ink);font-weight:600;text-align:center;text-decoration:none;cursor:pointer}
+.button{padding-block:calc((2.75rem - 1.5em)/2)}main>:last-child{margin-bottom:0}.aside{font-size:var(--text-s)}.wrong{margin-top:calc(var(--space-3)*-1)}
 :focus-visible{outline:2px solid var(--focus);outline-offset:2px}.bad{color:var(--bad)}[aria-invalid]{border-color:var(--bad)}a{color:var(--accent-text)}`)
 
 const layout = `{{define "top"}}<!doctype html>
@@ -65,8 +69,8 @@ const layout = `{{define "top"}}<!doctype html>
 const noticeText = `{{template "top" .}}<p>{{.Text}}</p>{{with .Next}}<p>{{.}}</p>{{end}}{{template "end" .}}`
 
 const formText = `{{template "top" .}}<p>{{.Words.Hint}}</p>
-{{if .Wrong}}<p class="bad" role="alert">{{.Words.Wrong}}</p>{{end}}<form method="post" action="{{.Action}}">
-<label for="password">{{.Words.Password}}</label><input id="password" name="password" type="password" required autofocus autocomplete="off" maxlength="72"{{if .Wrong}} aria-invalid="true"{{end}}>
+{{if .Wrong}}<p class="bad" id="wrong" role="alert">{{.Words.Wrong}}</p>{{end}}<form method="post" action="{{.Action}}">
+<label for="password">{{.Words.Password}}</label><input id="password" name="password" type="password" required autofocus autocomplete="off" maxlength="72"{{if .Wrong}} aria-invalid="true" aria-describedby="wrong"{{end}}>
 <button type="submit">{{.Words.Continue}}</button></form>{{template "end" .}}`
 
 const previewText = `{{define "tags"}}
@@ -74,10 +78,12 @@ const previewText = `{{define "tags"}}
 <meta property="og:title" content="{{.Heading}}"><meta name="twitter:title" content="{{.Heading}}"><meta name="twitter:card" content="{{.Card}}">
 {{if .Text}}<meta name="description" content="{{.Text}}"><meta property="og:description" content="{{.Text}}"><meta name="twitter:description" content="{{.Text}}">
 {{end}}{{if .Image}}<meta property="og:image" content="{{.Image}}"><meta name="twitter:image" content="{{.Image}}">
-{{end}}{{end}}{{template "top" .}}{{if .Text}}<p>{{.Text}}</p>{{end}}<p><a href="{{.URL}}">{{.URL}}</a></p>{{template "end" .}}`
+{{end}}{{end}}{{template "top" .}}{{if .Text}}<p>{{.Text}}</p>{{end}}<p dir="ltr">{{.URL}}</p>
+<p><a class="button" href="{{.URL}}">{{.Words.Open}}</a></p>{{template "end" .}}`
 
 const openText = `{{template "top" .}}<p>{{.Words.Right}}</p>
-<p><a href="{{.Open}}">{{.Open}}</a></p>{{template "end" .}}`
+<p dir="ltr">{{.Open}}</p>
+<p><a class="button" href="{{.Open}}">{{.Words.Open}}</a></p>{{template "end" .}}`
 
 // page holds the values of a template.
 type page struct {
@@ -177,8 +183,9 @@ func (p *pages) openPage(destination string, l pageLanguage) []byte {
 }
 
 // previewPage renders the page of a link with a preview for social crawlers.
-func (p *pages) previewPage(r *link.Record, shortURL string) []byte {
-	v := page{Heading: r.Preview.Title, Text: r.Preview.Description, URL: shortURL, Image: r.Preview.ImageURL, Card: r.Preview.TwitterCard}
+func (p *pages) previewPage(r *link.Record, shortURL string, l pageLanguage) []byte {
+	v := page{Language: pageLanguages[l], Words: formTexts[l], Heading: r.Preview.Title, Text: r.Preview.Description, URL: shortURL,
+		Image: r.Preview.ImageURL, Card: r.Preview.TwitterCard}
 	if v.Heading == "" {
 		v.Heading = r.Title
 	}

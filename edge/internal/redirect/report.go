@@ -41,11 +41,13 @@ type reasonOption struct {
 
 const reportText = `{{template "top" .}}{{with .Report}}<p>{{.Words.Hint}} <bdi dir="ltr">/{{.Slug}}</bdi></p>
 {{if .Trouble}}<p class="bad" role="alert">{{.Trouble}}</p>{{end}}<form method="post" action="/{{.Slug}}/report">
-<label for="reason">{{.Words.Reason}}</label><select id="reason" name="reason" required{{if .Wrong.reason}} aria-invalid="true"{{end}}>
+<label for="reason">{{.Words.Reason}}</label><select id="reason" name="reason" required{{if .Wrong.reason}} aria-invalid="true" aria-describedby="r"{{end}}>
 <option value="">{{.Words.Choose}}</option>{{range .Reasons}}<option value="{{.Value}}"{{if .Chosen}} selected{{end}}>{{.Name}}</option>{{end}}</select>
-{{with .Wrong.reason}}<p class="bad">{{.}}</p>{{end}}<label for="text">{{.Words.Details}}</label><textarea id="text" name="text" rows="4" maxlength="{{.MaxText}}">{{.Text}}</textarea>
-{{with .Wrong.text}}<p class="bad">{{.}}</p>{{end}}<label for="email">{{.Words.Email}}</label><input id="email" name="email" type="email" maxlength="{{.MaxEmail}}" autocomplete="email" value="{{.Email}}">
-{{with .Wrong.email}}<p class="bad">{{.}}</p>{{end}}<button type="submit">{{.Words.Send}}</button></form>{{end}}{{template "end" .}}`
+{{with .Wrong.reason}}<p class="bad wrong" id="r">{{.}}</p>{{end}}
+<label for="text">{{.Words.Details}}</label><textarea id="text" name="text" rows="4" dir="auto" maxlength="{{.MaxText}}"{{if .Wrong.text}} aria-invalid="true" aria-describedby="t"{{end}}>{{.Text}}</textarea>
+{{with .Wrong.text}}<p class="bad wrong" id="t">{{.}}</p>{{end}}
+<label for="email">{{.Words.Email}}</label><input id="email" name="email" type="email" maxlength="{{.MaxEmail}}" autocomplete="email" dir="ltr" value="{{.Email}}"{{if .Wrong.email}} aria-invalid="true" aria-describedby="e"{{end}}>
+{{with .Wrong.email}}<p class="bad wrong" id="e">{{.}}</p>{{end}}<button type="submit">{{.Words.Send}}</button></form>{{end}}{{template "end" .}}`
 
 // report answers /{slug}/report: a form on GET, and a report of the link on POST.
 func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
@@ -60,7 +62,8 @@ func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
 		h.tally.add(ctx.ConnID(), cReportForms)
 		if view(t.query) == sentMark {
 			p, l := h.pagesOf(t), languageAsked(ctx)
-			h.page(ctx, p.notify(notice{heading: reportTexts[l].Thanks, text: reportTexts[l].Received}, l), p.policy)
+			words := &reportTexts[l]
+			h.page(ctx, p.notify(notice{words.Thanks, words.Received, words.Close}, l), p.policy)
 			return
 		}
 		h.showReport(ctx, fasthttp.StatusOK, t, abuse.Report{}, "", nil)

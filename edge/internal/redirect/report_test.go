@@ -79,6 +79,9 @@ func TestReport_form(t *testing.T) {
 	if a := w.ask("GET", "/none/report", "", "Accept", browser); a.StatusCode != 404 {
 		t.Errorf("a link that does not exist: %d", a.StatusCode)
 	}
+	if a := w.ask("GET", "/abc+", "", "Accept", browser); !strings.Contains(a.body, `href="/abc/report"`) {
+		t.Errorf("who looks where the link leads cannot report it: %s", a.body)
+	}
 	if a := w.ask("PUT", "/abc/report", ""); a.StatusCode != 405 || a.Header.Get("Allow") != "GET, HEAD, POST" {
 		t.Errorf("PUT: %d, Allow %q", a.StatusCode, a.Header.Get("Allow"))
 	}
@@ -87,7 +90,8 @@ func TestReport_form(t *testing.T) {
 	if a.StatusCode != 303 || a.Header.Get("Location") != "/abc/report?sent=1" {
 		t.Fatalf("%d %q", a.StatusCode, a.Header.Get("Location"))
 	}
-	if a := w.ask("GET", "/abc/report?sent=1", "", "Accept", browser); a.StatusCode != 200 || !strings.Contains(a.body, "Thank you") {
+	if a := w.ask("GET", "/abc/report?sent=1", "", "Accept", browser); a.StatusCode != 200 || !strings.Contains(a.body, "Thank you") ||
+		!strings.Contains(a.body, "You can close this page.") {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
 	got := d.reports()

@@ -77,7 +77,7 @@ func TestRedirect_other_schemes(t *testing.T) {
 	}
 	for slug, want := range map[string]string{"hiddenapp": "myapp://open?x=1&y=2", "hiddenintent": intent} {
 		a := w.submit("/"+slug+"/verify", "correct horse")
-		if a.StatusCode != 200 || !strings.Contains(a.body, `<a href="`+html.EscapeString(want)+`">`) {
+		if a.StatusCode != 200 || !strings.Contains(a.body, `<a class="button" href="`+html.EscapeString(want)+`">`) {
 			t.Errorf("%s: %d %s", slug, a.StatusCode, a.body)
 		}
 		if a := w.get("/" + slug); strings.Contains(a.body, "myapp") {

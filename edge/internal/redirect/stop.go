@@ -65,7 +65,7 @@ func (h *Handler) stop(ctx *fasthttp.RequestCtx, e *table.Entry, k decision.Outc
 	}
 	h.tally.add(ctx.ConnID(), cPreviews)
 	p := h.pagesOf(t)
-	h.page(ctx, p.previewPage(r, h.addressOf(t)), p.policy)
+	h.page(ctx, p.previewPage(r, h.addressOf(t), languageAsked(ctx)), p.policy)
 }
 
 // ended answers for a link that has expired or is exhausted. Visitors and password forms are redirected to the link's

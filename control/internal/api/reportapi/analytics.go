@@ -64,7 +64,7 @@ func (p ClicksQuery) ask() report.Ask {
 type ReportQuery struct {
 	ClicksQuery
 	Interval string `query:"interval" values:"reportInterval" doc:"minute (ranges up to 6 hours), hour (up to 31 days), day, week or month. Default: day."`
-	Compare  string `query:"compare" values:"reportCompare" doc:"previous: add the figures of the preceding period of the same length. weekday: add those of the same weekdays, as few weeks earlier as possible without an overlap. year: add those of the same period one year earlier."`
+	Compare  string `query:"compare" values:"reportCompare" doc:"previous: add the figures of the preceding period of the same length. weekday: add those of the same weekdays, as few weeks earlier as possible without an overlap. weeks: add the mean of each figure in the four periods of the same weekdays before, for ranges up to 31 days. year: add those of the same period one year earlier."`
 }
 
 func (p ReportQuery) ask() report.Ask {

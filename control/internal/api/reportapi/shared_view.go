@@ -42,7 +42,8 @@ func sharedFiguresOf(r *report.Report) SharedFigures {
 		Devices: r.Devices, Languages: r.Languages, Sites: r.Sites, UTMSources: r.UTMSources, UTMMediums: r.UTMMediums,
 		UTMCampaigns: r.UTMCampaigns, Series: r.Series}
 	if c := r.Comparison; c != nil {
-		out.Comparison = &report.Compared[SharedFigures]{StartDate: c.StartDate, EndDate: c.EndDate, Figures: sharedFiguresOf(&c.Figures)}
+		out.Comparison = &report.Compared[SharedFigures]{StartDate: c.StartDate, EndDate: c.EndDate, Periods: c.Periods,
+			Figures: sharedFiguresOf(&c.Figures)}
 	}
 	return out
 }

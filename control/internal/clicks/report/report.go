@@ -52,7 +52,7 @@ func (s *Service) On(host string) *Service {
 func (s *Service) hostOf(u *store.Link) string { return cmp.Or(u.Hostname, s.host) }
 
 // Comparisons are the values of Ask.Compare.
-var Comparisons = []string{"previous", "weekday", "year"}
+var Comparisons = []string{"previous", "weekday", "weeks", "year"}
 
 // AllGoals as Ask.Goal adds the conversions of all goals. It is no valid name of a goal.
 const AllGoals = "*"
@@ -85,7 +85,10 @@ func (s *Service) prepare(ctx context.Context, p auth.Principal, a *Ask) (Period
 		return Period{}, err
 	}
 	if a.Compare != "" && !slices.Contains(Comparisons, a.Compare) {
-		problems.Add("compare", "must be previous, weekday or year")
+		problems.Add("compare", "must be previous, weekday, weeks or year")
+	}
+	if a.Compare == "weeks" && period.Days() > maxMeanDays {
+		problems.Add("compare", "weeks needs a range of at most %d days", maxMeanDays)
 	}
 	if a.Goal != "" && a.Goal != AllGoals && !conversion.ValidName(a.Goal) {
 		problems.Add("goal", "must be * or have at most %d letters, digits, spaces and . _ : / -", conversion.MaxName)
@@ -117,6 +120,7 @@ func (s *Service) Host() string { return s.host }
 type Compared[T any] struct {
 	StartDate string `json:"startDate" doc:"First day of that period, or its first instant if the interval is minute or hour."`
 	EndDate   string `json:"endDate" doc:"Last day of that period, or the instant at which it ends if the interval is minute or hour."`
+	Periods   int    `json:"periods,omitempty" doc:"4 with compare=weeks: the figures are the mean of so many periods, from startDate to endDate. Otherwise absent."`
 	Figures   T      `json:"figures" doc:"The same figures of that period."`
 }
 
@@ -127,6 +131,8 @@ func compared[T any](a Ask, period Period, figures func(Period) (*T, error)) (*C
 		return nil, nil
 	case "weekday":
 		period = period.weeksBefore()
+	case "weeks":
+		return meanBefore(period, figures)
 	case "year":
 		period = period.yearBefore()
 	default:
@@ -136,11 +142,15 @@ func compared[T any](a Ask, period Period, figures func(Period) (*T, error)) (*C
 	if err != nil {
 		return nil, err
 	}
-	c := &Compared[T]{period.First.String(), period.Last.String(), *made}
+	return comparedWith(period, *made), nil
+}
+
+func comparedWith[T any](period Period, figures T) *Compared[T] {
+	c := &Compared[T]{StartDate: period.First.String(), EndDate: period.Last.String(), Figures: figures}
 	if period.To != 0 {
 		c.StartDate, c.EndDate = clock(period.From, period.Zone), clock(period.To, period.Zone)
 	}
-	return c, nil
+	return c
 }
 
 // clock returns an instant with the offset of a zone.

@@ -211,12 +211,15 @@ func (s *Service) compareTop(ctx context.Context, scope analytics.Scope, a Ask, 
 		}
 		lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: scope, ByLink: true})
 		for _, l := range lines {
-			before[l.Link] = l.Clicks
+			before[l.Link] += l.Clicks
 		}
 		return new(int), err
 	})
 	for i := range list {
 		n := before[list[i].Num]
+		if a.Compare == "weeks" {
+			n = int64(math.Round(float64(n) / meanOf))
+		}
 		list[i].Compared = &n
 	}
 	return err

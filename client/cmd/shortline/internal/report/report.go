@@ -73,7 +73,7 @@ func Command(a *app.App) *cobra.Command {
 	set.StringVar(&f.to, "to", "", "last day; without it, today")
 	set.StringVar(&f.timezone, "timezone", "", "time zone of days, such as Europe/Berlin (default: UTC)")
 	set.StringVar(&f.interval, "interval", "", "minute, hour, day, week or month")
-	set.StringVar(&f.compare, "compare", "", "also show another period: previous, weekday or year")
+	set.StringVar(&f.compare, "compare", "", "also show another period: previous, weekday, weeks or year")
 	set.StringVar(&f.goal, "goal", "", "goal whose conversions are counted")
 	set.StringVar(&f.by, "by", "", "only one breakdown: "+strings.Join(breakdownNames(), ", "))
 	set.BoolVar(&f.bots, "bots", false, "count bots too")
@@ -83,7 +83,7 @@ func Command(a *app.App) *cobra.Command {
 	}
 	cmd.MarkFlagsMutuallyExclusive("period", "from")
 	for flag, values := range map[string][]string{
-		"period": periodNames, "interval": {"minute", "hour", "day", "week", "month"}, "compare": {"previous", "weekday", "year"},
+		"period": periodNames, "interval": {"minute", "hour", "day", "week", "month"}, "compare": {"previous", "weekday", "weeks", "year"},
 		"by": breakdownNames(),
 	} {
 		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
@@ -227,7 +227,7 @@ func (f flags) compared(row output.Row, paths ...string) string {
 	}
 	now := row.Float(paths[1])
 	what := map[string]string{"previous": "in the period before", "weekday": "on the same weekdays before",
-		"year": "a year before"}[f.compare]
+		"weeks": "on average of the four periods before", "year": "a year before"}[f.compare]
 	if before == 0 {
 		return fmt.Sprintf(" (%s %s)", output.Number(int64(before)), what)
 	}

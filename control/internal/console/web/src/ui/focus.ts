@@ -36,7 +36,12 @@ function successor(): HTMLElement | undefined {
     }
     place = at;
   }
-  return document.querySelector<HTMLElement>('h1') ?? within(document.body);
+  // A screen that is loading has no heading yet. The first element of the page is the link to the content, which would appear.
+  return (
+    document.querySelector<HTMLElement>('h1') ??
+    document.querySelector<HTMLElement>('main[tabindex]') ??
+    within(document.body)
+  );
 }
 
 function mend(): void {

@@ -12,7 +12,7 @@ import { bare, nameOf } from '../links/changes';
 import { LinkTabs } from '../link/tabs';
 import { Cards } from './cards';
 import { Chips, Controls } from './controls';
-import { Figures, metricsOf, type Metric } from './figures';
+import { currenciesOf, Figures, metricsOf, type Metric } from './figures';
 import { Heatmap } from './heatmap';
 import { hasWeekdays, parametersOf, selectionOf, zoneOf, type Selection } from './selection';
 import { SegmentActions, SegmentChoice, useSegments } from './segments';
@@ -78,6 +78,8 @@ function Body({ id, s, report, map }: BodyProps) {
   const timezone = zoneOf(query.value);
   const asked = query.value.get('metric');
   const metric: Metric = metricsOf(report).find((one) => one === asked) ?? 'clicks';
+  const currencies = currenciesOf(report);
+  const currency = currencies.find((one) => one === query.value.get('currency')) ?? currencies[0];
   const parameters = parametersOf(s, timezone);
   const { series, goal, ...inFile } = parameters; // files have neither
   return (
@@ -86,13 +88,17 @@ function Body({ id, s, report, map }: BodyProps) {
       <Figures
         report={report}
         metric={metric}
+        {...(currency !== undefined && { currency })}
         range={rangeText(s, timezone, true)}
-        onMetric={(one) => search({ metric: one === 'clicks' ? '' : one })}
+        onMetric={(one, of) =>
+          search({ metric: one === 'clicks' ? '' : one, currency: of === currencies[0] ? '' : of })
+        }
       />
       <Timeline
         s={s}
         report={report}
         metric={metric}
+        currency={currency}
         timezone={timezone}
         id={id}
         file={{ path: id ? `/api/analytics/urls/${id}/export` : '/api/analytics/export', query: inFile }}
@@ -169,6 +175,14 @@ function Report({ id, goals }: { id: string; goals: readonly string[] }) {
 /** The report of the workspace. */
 export function Analytics() {
   const place = workspace.value;
+  // Without them there is no choice, but everything else.
+  const goals = useResource(`goals ${place?.id}`, async (signal) => {
+    const { goals: list } = await api.get('/api/analytics/conversions', {
+      query: { timeRange: 'last_90_days' },
+      signal,
+    });
+    return list.map((one) => one.name);
+  });
   if (place?.urlCount === 0)
     return (
       <>
@@ -182,7 +196,7 @@ export function Analytics() {
         <Live id="" />
         <Share id="" name={place ? nameOfWorkspace(place) : ''} />
       </Head>
-      <Report id="" goals={[]} />
+      <Report id="" goals={goals.data ?? []} />
     </>
   );
 }

@@ -11,6 +11,7 @@ import { useResource } from '../../ui/resource';
 import { local } from '../../ui/time';
 import { nameOf } from './names';
 import {
+  comparisonsOf,
   endsOf,
   filterNames,
   instantIn,
@@ -160,6 +161,8 @@ export function Controls({
   children,
 }: RangeProps & { goals: readonly string[]; children: ComponentChildren }) {
   const intervals = intervalsOf(s);
+  // The goal of the address may have had no conversions of late.
+  const choices = s.goal && !goals.includes(s.goal) ? [...goals, s.goal] : goals;
   return (
     <div class="controls" role="group" aria-label={t('report.choices')}>
       <Range s={s} timezone={timezone} />
@@ -181,20 +184,15 @@ export function Controls({
         label={t('report.compare')}
         name="compare"
         value={s.compare}
-        options={[
-          ['', t('report.compare.none')],
-          ['previous', t('report.compare.previous')],
-          ['weekday', t('report.compare.weekday')],
-          ['year', t('report.compare.year')],
-        ]}
+        options={comparisonsOf(s).map((one) => [one, t(`report.compare.${one || 'none'}`)] as const)}
         onValue={(compare) => search({ compare })}
       />
-      {goals.length > 0 && (
+      {choices.length > 0 && (
         <Select
           label={t('report.goal')}
           name="goal"
           value={s.goal}
-          options={[['', t('report.goal.all')], ...goals.map((one) => [one, one] as const)]}
+          options={[['', t('report.goal.all')], ...choices.map((one) => [one, one] as const)]}
           onValue={(goal) => search({ goal })}
         />
       )}

@@ -9,13 +9,23 @@ type Report = Schema<'Report'>;
 type Amount = Schema<'Amount'>;
 
 /** The figure's number in a report; undefined if the report does not have it. */
-const totals: Record<Metric, (report: Report) => number | undefined> = {
+const totals: Record<Metric, (report: Report, currency?: string) => number | undefined> = {
   clicks: (report) => report.totalClicks,
   visitors: (report) => report.uniqueVisitors,
   bots: (report) => report.series?.bots?.reduce((n, one) => n + one.clicks, 0),
   conversions: (report) => report.overview.conversions,
-  revenue: (report) => report.overview.revenue?.[0]?.amount,
+  revenue: ({ overview: { revenue } }, currency) =>
+    (currency === undefined ? revenue?.[0] : revenue?.find((one) => one.currency === currency))?.amount,
 };
+
+/** The currencies of a report. Amounts in several currencies are never added up. */
+export const currenciesOf = ({ overview }: Report): string[] => (overview.revenue ?? []).map((one) => one.currency);
+
+/** What a card and its line show. Revenue names its currency if it is not the only one. */
+export function titleOf(report: Report, metric: Metric, currency: string): string {
+  const title = t(`report.metric.${metric}`);
+  return metric === 'revenue' && currenciesOf(report).length > 1 && currency ? `${title} (${currency})` : title;
+}
 
 const signed = (n: number): string => `${n > 0 ? '+' : n < 0 ? '−' : '±'}${percent(Math.abs(Math.round(n * 10) / 10))}`;
 
@@ -70,12 +80,11 @@ function noteOf(report: Report, metric: Metric): string {
     return t(report.series.people ? 'report.clicksOfAll' : 'report.clicksOfPeople');
   if (metric === 'conversions')
     return t('report.rateOf', { share: percent(Math.round((overview.conversionRate ?? 0) * 100) / 100) });
-  if (metric === 'revenue') return (overview.revenue ?? []).slice(1).map(money).join(' · ');
   return '';
 }
 
-function textOf(report: Report, metric: Metric, n: number): string {
-  if (metric === 'revenue') return money({ amount: n, currency: report.overview.revenue?.[0]?.currency ?? '' });
+function textOf(report: Report, metric: Metric, n: number, currency: string): string {
+  if (metric === 'revenue') return money({ amount: n, currency });
   if (metric === 'visitors' && !report.uniqueVisitorsIsExact) return t('report.about', { number: about(n) });
   return number(n);
 }
@@ -83,37 +92,42 @@ function textOf(report: Report, metric: Metric, n: number): string {
 interface FiguresProps {
   report: Report;
   metric: Metric;
+  /** The currency of the card of revenue that is chosen; by default that of the first. */
+  currency?: string;
   /** The range in words. */
   range: string;
-  onMetric: (metric: Metric) => void;
-}
-
-/** The amount before in the currency of now, with which alone it can be compared. */
-function beforeOf(report: Report, metric: Metric): number | undefined {
-  const then = report.comparison?.figures;
-  if (!then || metric !== 'revenue') return then && totals[metric](then);
-  const currency = report.overview.revenue?.[0]?.currency;
-  return then.overview.revenue?.find((one) => one.currency === currency)?.amount ?? 0;
+  onMetric: (metric: Metric, currency: string) => void;
 }
 
 /** The totals, with those of the period compared with. */
-export function Figures({ report, metric, range, onMetric }: FiguresProps) {
-  const shown = metricsOf(report);
+export function Figures({ report, metric, range, onMetric, ...more }: FiguresProps) {
+  const currencies = currenciesOf(report);
+  const chosen = more.currency ?? currencies[0];
+  const then = report.comparison?.figures;
+  const cards = metricsOf(report).flatMap((one) =>
+    (one === 'revenue' ? currencies : ['']).map((currency) => ({ one, currency })),
+  );
   return (
     <div class="figures" role="group" aria-label={t('report.totals')}>
-      {shown.map((one) => {
-        const now = totals[one](report) ?? 0;
-        const before = beforeOf(report, one);
+      {cards.map(({ one, currency }) => {
+        const now = totals[one](report, currency) ?? 0;
+        // An amount in a currency that was not there before was nothing.
+        const before = then && (totals[one](then, currency) ?? (one === 'revenue' ? 0 : undefined));
         const note = noteOf(report, one);
         return (
-          <button key={one} type="button" aria-pressed={one === metric} onClick={() => onMetric(one)}>
+          <button
+            key={one + currency}
+            type="button"
+            aria-pressed={one === metric && (one !== 'revenue' || currency === chosen)}
+            onClick={() => onMetric(one, currency)}
+          >
             <span class="what">
-              {t(`report.metric.${one}`)}
+              {titleOf(report, one, currency)}
               <span class="period">{range}</span>
             </span>
-            <b>{textOf(report, one, now)}</b>
+            <b>{textOf(report, one, now, currency)}</b>
             {before !== undefined && (
-              <Change metric={one} now={now} before={before} text={textOf(report, one, before)} />
+              <Change metric={one} now={now} before={before} text={textOf(report, one, before, currency)} />
             )}
             {note && <span class="hint">{note}</span>}
           </button>

@@ -2,7 +2,7 @@
 import type { Schema } from '../../api/client';
 import { language, t } from '../../text';
 import type { Series } from './chart';
-import type { Metric } from './figures';
+import { titleOf, type Metric } from './figures';
 import type { Interval } from './selection';
 import { spanText } from './span';
 
@@ -18,9 +18,8 @@ const valueOf: Record<Metric, (day: Day, currency: string) => number> = {
 };
 
 /** The lines of the chart: all, or people and bots; and before them those of the period compared with. */
-export function seriesOf(report: Report, metric: Metric, timezone: string): Series[] {
+export function seriesOf(report: Report, metric: Metric, timezone: string, currency = ''): Series[] {
   const { series, comparison } = report;
-  const currency = report.overview.revenue?.[0]?.currency ?? '';
   const value = (day: Day) => valueOf[metric](day, currency);
   const daysOf = (one: Report) => (metric === 'bots' ? one.series?.bots : one.timeSeries);
   const then = comparison && daysOf(comparison.figures);
@@ -28,7 +27,9 @@ export function seriesOf(report: Report, metric: Metric, timezone: string): Seri
   const before: Series[] = then
     ? [
         {
-          name: t('report.thenIn', { range: spanText(comparison.startDate, comparison.endDate, timezone, true) }),
+          name: t(comparison.periods ? 'report.meanIn' : 'report.thenIn', {
+            range: spanText(comparison.startDate, comparison.endDate, timezone, true),
+          }),
           kind: 'before',
           values: report.timeSeries.map((_, i) => (then[i] ? value(then[i]) : 0)),
         },
@@ -40,8 +41,10 @@ export function seriesOf(report: Report, metric: Metric, timezone: string): Seri
       { name: t('report.audience.people'), kind: 'main', values: series.people.map(value) },
       { name: t('report.audience.bots'), kind: 'second', values: series.bots.map(value) },
     ];
-  const name = t(`report.metric.${metric}`) + (metric === 'revenue' && currency ? ` (${currency})` : '');
-  return [...before, { name, kind: 'main', values: (daysOf(report) ?? []).map(value) }];
+  return [
+    ...before,
+    { name: titleOf(report, metric, currency), kind: 'main', values: (daysOf(report) ?? []).map(value) },
+  ];
 }
 
 /** The names of points, for the axis and in full. A day is the same in every time zone; an instant is shown in the user's. */

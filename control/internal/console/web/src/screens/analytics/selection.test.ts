@@ -19,6 +19,9 @@ describe('selectionOf', () => {
 
   it('ignores what is wrong', () => {
     expect(select('range=x&interval=y&audience=z&compare=w').range).toBe('month');
+    expect(select('range=week&compare=weeks').compare).toBe('weeks');
+    expect(select('range=quarter&compare=weeks').compare).toBe('');
+    expect(select('from=2026-01-01&to=2026-02-01&compare=weeks').compare).toBe('');
     expect(select('range=day&interval=month').interval).toBe('hour');
     expect(select('from=2026-11-20&to=2026-11-10').range).toBe('month');
     expect(select('from=yesterday&to=2026-11-10').range).toBe('month');

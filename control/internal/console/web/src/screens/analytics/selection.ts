@@ -55,7 +55,8 @@ export const filterNames = [
 export type FilterName = (typeof filterNames)[number];
 
 export type Audience = 'people' | 'all' | 'bots';
-export type Compare = '' | 'previous' | 'weekday' | 'year';
+const comparisons = ['', 'previous', 'weekday', 'weeks', 'year'] as const;
+export type Compare = (typeof comparisons)[number];
 
 export interface Selection {
   range: RangeName | 'custom';
@@ -130,6 +131,12 @@ export function hasWeekdays({ range, from, to }: Pick<Selection, 'range' | 'from
   return range === 'custom' ? lengthOf(from, to) > 2 * day : !ranges[range].api.includes('hour');
 }
 
+/** The comparisons that the API has for a range: the mean of four periods is for at most 31 days. */
+export function comparisonsOf({ range, from, to }: Pick<Selection, 'range' | 'from' | 'to'>): readonly Compare[] {
+  const long = range === 'custom' ? lengthOf(from, to) > 31 * day : range === 'quarter' || range === 'year';
+  return comparisons.filter((one) => one !== 'weeks' || !long);
+}
+
 const oneOf = <T extends string>(list: readonly T[], text: string | null, or: T): T =>
   list.find((one) => one === text) ?? or;
 
@@ -148,7 +155,7 @@ export function selectionOf(query: URLSearchParams): Selection {
     to: custom ? to : '',
     interval: oneOf(intervals, query.get('interval'), intervals[0] ?? 'day'),
     audience: oneOf(['people', 'all', 'bots'], query.get('audience'), 'people'),
-    compare: oneOf(['', 'previous', 'weekday', 'year'], query.get('compare'), ''),
+    compare: oneOf(comparisonsOf({ range, from, to }), query.get('compare'), ''),
     goal: query.get('goal') ?? '',
     filters,
   };

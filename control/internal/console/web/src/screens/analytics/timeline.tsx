@@ -17,6 +17,8 @@ interface TimelineProps {
   s: Selection;
   report: Schema<'Report'>;
   metric: Metric;
+  /** Of revenue. */
+  currency: string | undefined;
   timezone: string;
   /** The endpoint that gives this report as a file, and its parameters. */
   file: { path: string; query: Parameters };
@@ -45,10 +47,10 @@ function Files({ file, chart }: Pick<TimelineProps, 'file'> & { chart: () => SVG
 }
 
 /** The course of a figure over the range. */
-export function Timeline({ s, report, metric, timezone, file, id }: TimelineProps) {
+export function Timeline({ s, report, metric, currency, timezone, file, id }: TimelineProps) {
   const box = useRef<HTMLDivElement>(null);
   const days = report.timeSeries;
-  const series = seriesOf(report, metric, timezone);
+  const series = seriesOf(report, metric, timezone, currency);
   const names = namesOf(days, s.interval, timezone);
   const first = days[0];
   const list = useAnnotations(id, file.query);

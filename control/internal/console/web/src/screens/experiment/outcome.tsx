@@ -6,6 +6,7 @@ import { moment, number, percent, t } from '../../text';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Section } from '../../ui/page';
+import { Stat, Stats } from '../../ui/stat';
 import { Table } from '../../ui/table';
 import { Chart, Legend, type Series } from '../analytics/chart';
 import { namesOf } from '../analytics/points';
@@ -42,6 +43,37 @@ function Interval({ arm, most }: { arm: Arm; most: number }) {
       <span class="span" style={{ left: at(low), width: at(high - low) }} />
       <span class="rate" style={{ left: at(arm.rate) }} />
     </span>
+  );
+}
+
+/** What each variant has reached, and by how much it differs from the first one, in words. */
+function Tiles({ arms }: { arms: readonly Arm[] }) {
+  const [control] = arms;
+  return (
+    <div class="outcome">
+      <Stats>
+        {arms.map(({ variantId, name, rate, visitors, conversions, uplift, upliftInterval }) => {
+          const [low = 0, high = 0] = upliftInterval ?? [];
+          const known = visitors > 0 && uplift !== null && upliftInterval;
+          return (
+            <Stat
+              key={variantId}
+              label={name}
+              value={share(rate)}
+              period={t('test.converted', { n: visitors, conversions })}
+            >
+              {variantId === control?.variantId && <span class="hint">{t('test.control')}</span>}
+              {known && (
+                <span class={`change ${low > 0 ? 'good' : high < 0 ? 'bad' : ''}`}>
+                  {t('test.lift', { uplift: signed(uplift), control: control?.name ?? '' })}{' '}
+                  <span class="hint">{t('test.likely', { low: signed(low), high: signed(high) })}</span>
+                </span>
+              )}
+            </Stat>
+          );
+        })}
+      </Stats>
+    </div>
   );
 }
 
@@ -191,7 +223,6 @@ export function Outcome({
   const [restarting, setRestarting] = useState(false);
   const { decision, sampleRatio } = experiment;
   const path = { id: test.link.id };
-  const none = experiment.arms.every((one) => one.conversions === 0);
   return (
     <Section
       title={t('test.outcome')}
@@ -212,6 +243,7 @@ export function Outcome({
           <p>{t('test.ratio', { p: share(sampleRatio.p) })}</p>
         </div>
       )}
+      <Tiles arms={experiment.arms} />
       <div class="scroll">
         <Arms experiment={experiment} onPromote={setPromoting} />
       </div>
@@ -219,7 +251,7 @@ export function Outcome({
       {experiment.requiredVisitors !== null && (
         <p class="hint">{t('test.required', { n: rough(experiment.requiredVisitors) })}</p>
       )}
-      {none && <NoConversions goal={experiment.goal} />}
+      {experiment.arms.every((one) => one.conversions === 0) && <NoConversions goal={experiment.goal} />}
       {experiment.mixedCurrencies && (
         <p class="hint">{t('test.currencies', { currency: experiment.currency ?? '' })}</p>
       )}

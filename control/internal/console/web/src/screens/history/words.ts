@@ -25,6 +25,8 @@ const others = {
   conditions: 'rules.conditions',
   priority: 'history.priority',
   clickBaseline: 'history.clickBaseline',
+  trackConversions: 'import.field.trackConversions',
+  stickiness: 'import.field.stickiness',
   weight: 'test.weight',
 } as const;
 

@@ -18,15 +18,14 @@ type Link = Schema<'URL'>;
 type Days = readonly Schema<'DayFigures'>[];
 
 const listedChanges = 3;
+const shownGoals = 3;
 
 /** What the page of a link shows beside the link itself. A part that fails stays away: the rest is still useful. */
 export interface Facts {
   people: Days;
   bots: Days;
-  /** The days with the conversions of `goal`. */
-  converted: Days | undefined;
-  /** The goal with most conversions, if there is any. */
-  goal: string;
+  /** The goals with most conversions, and the days with them. */
+  goals: readonly { name: string; days: Days }[];
   rules: readonly Schema<'RoutingRule'>[];
   /** The percentage of the last 30 days' clicks that a rule decided; undefined without clicks or rules. */
   share: number | undefined;
@@ -59,12 +58,15 @@ export async function factsOf(link: Link, signal: AbortSignal): Promise<Facts> {
     link.trackConversions ? or(api.get('/api/urls/{id}/goals', { path, signal })) : undefined,
     or(api.get('/api/urls', { query: { search: link.slug, include: ['bundles'], pageSize: 100 }, signal })),
   ]);
-  const [goal] = listOf(goals).toSorted((a, b) => b.conversions - a.conversions);
+  const best = listOf(goals)
+    .toSorted((a, b) => b.conversions - a.conversions)
+    .slice(0, shownGoals);
   return {
     people: all?.series?.people ?? all?.timeSeries ?? [],
     bots: all?.series?.bots ?? [],
-    converted: goal && ((await report({ goal: goal.name }))?.timeSeries ?? []),
-    goal: goal?.name ?? '',
+    goals: await Promise.all(
+      best.map(async ({ name }) => ({ name, days: (await report({ goal: name }))?.timeSeries ?? [] })),
+    ),
     rules: rules?.rules ?? [],
     share:
       all && undecided && all.totalClicks > 0
@@ -91,8 +93,8 @@ function Figure({ n, text, values, at }: { n: number; text: string; values: read
   );
 }
 
-function Figures({ id, facts: { people, bots, converted = [], goal } }: { id: string; facts: Facts }) {
-  const [clicks, machines, reached] = [sum(people, 'clicks'), sum(bots, 'clicks'), sum(converted, 'conversions')];
+function Figures({ id, facts: { people, bots, goals } }: { id: string; facts: Facts }) {
+  const [clicks, machines] = [sum(people, 'clicks'), sum(bots, 'clicks')];
   const at = `/links/${id}/analytics`;
   return (
     <ul class="monthly" aria-label={t('over.figures')}>
@@ -101,16 +103,17 @@ function Figures({ id, facts: { people, bots, converted = [], goal } }: { id: st
         n={machines}
         text={t('over.bots', { n: machines })}
         values={bots.map((one) => one.clicks)}
-        at={`${at}?bot=true`}
+        at={`${at}?audience=bots`}
       />
-      {goal && (
+      {goals.map(({ name, days }) => (
         <Figure
-          n={reached}
-          text={t('over.conversions', { n: reached, goal })}
-          values={converted.map((one) => one.conversions ?? 0)}
-          at={`${at}?goal=${encodeURIComponent(goal)}`}
+          key={name}
+          n={sum(days, 'conversions')}
+          text={t('over.conversions', { n: sum(days, 'conversions'), goal: name })}
+          values={days.map((one) => one.conversions ?? 0)}
+          at={`${at}?metric=conversions&goal=${encodeURIComponent(name)}`}
         />
-      )}
+      ))}
     </ul>
   );
 }

@@ -97,6 +97,22 @@ export const reportfigures = {
     ja: '同じ曜日',
     ar: 'أيام الأسبوع نفسها',
   },
+  'report.compare.weeks': {
+    en: 'Average of 4 before, same weekdays',
+    de: 'Mittel der 4 davor, gleiche Wochentage',
+    fr: 'Moyenne des 4 précédentes, mêmes jours',
+    es: 'Media de los 4 anteriores, mismos días',
+    ja: '前 4 期間の平均 (同じ曜日)',
+    ar: 'متوسط الفترات الأربع السابقة، الأيام نفسها',
+  },
+  'report.meanIn': {
+    en: 'Average of 4 periods: {range}',
+    de: 'Mittel aus 4 Zeiträumen: {range}',
+    fr: 'Moyenne de 4 périodes : {range}',
+    es: 'Media de 4 periodos: {range}',
+    ja: '4 期間の平均: {range}',
+    ar: 'متوسط 4 فترات: {range}',
+  },
   'report.timezone': {
     en: 'Time zone',
     de: 'Zeitzone',
