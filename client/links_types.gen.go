@@ -96,9 +96,13 @@ type EditUTM struct {
 }
 
 type EditFilter struct {
-	BundleID  Optional[string] `json:"bundleId,omitzero"`
-	CreatedBy Optional[string] `json:"createdBy,omitzero"`
-	Domain    Optional[string] `json:"domain,omitzero"`
+	BundleID Optional[string] `json:"bundleId,omitzero"`
+	// As in the list of links.
+	CreatedBefore Optional[string] `json:"createdBefore,omitzero"`
+	CreatedBy     Optional[string] `json:"createdBy,omitzero"`
+	// As in the list of links.
+	CreatedFrom Optional[string] `json:"createdFrom,omitzero"`
+	Domain      Optional[string] `json:"domain,omitzero"`
 	// As in the list of links.
 	Health Optional[string] `json:"health,omitzero"`
 	Search Optional[string] `json:"search,omitzero"`
@@ -169,6 +173,10 @@ type ListLinksParams struct {
 	CreatedBy string `query:"createdBy"`
 	// The exact value of utmCampaign.
 	UTMCampaign string `query:"utmCampaign"`
+	// The URLs were created at this date or time in ISO 8601, or later.
+	CreatedFrom string `query:"createdFrom"`
+	// The URLs were created before this date or time in ISO 8601.
+	CreatedBefore string `query:"createdBefore"`
 	// What the answer has besides: bundles, those that contain the URLs of the page.
 	Include []string `query:"include,explode"`
 }

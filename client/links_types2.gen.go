@@ -385,14 +385,16 @@ type Destination struct {
 
 // ExportLinksParams are parameters of a request. Some are described at [ListLinksParams].
 type ExportLinksParams struct {
-	Search      string     `query:"search"`
-	Status      LinkStatus `query:"status"`
-	Health      Health     `query:"health"`
-	Tag         []string   `query:"tag,explode"`
-	Domain      string     `query:"domain"`
-	BundleID    string     `query:"bundleId"`
-	CreatedBy   string     `query:"createdBy"`
-	UTMCampaign string     `query:"utmCampaign"`
+	Search        string     `query:"search"`
+	Status        LinkStatus `query:"status"`
+	Health        Health     `query:"health"`
+	Tag           []string   `query:"tag,explode"`
+	Domain        string     `query:"domain"`
+	BundleID      string     `query:"bundleId"`
+	CreatedBy     string     `query:"createdBy"`
+	UTMCampaign   string     `query:"utmCampaign"`
+	CreatedFrom   string     `query:"createdFrom"`
+	CreatedBefore string     `query:"createdBefore"`
 	// Format of the file.
 	Format ExportFormat `query:"format"`
 }
