@@ -124,8 +124,8 @@ func exampleOf(format DateFormat) string {
 	return map[DateFormat]string{DatesDots: "31.01.2027", DatesDayFirst: "31/01/2027", DatesMonthFirst: "01/31/2027"}[format]
 }
 
-// read returns the Unix milliseconds of a cell, or what is wrong with it.
-func (d dates) read(cell string) (ms int64, wrong string) {
+// parseDate returns the Unix milliseconds of a cell, or what is wrong with it.
+func (d dates) parseDate(cell string) (ms int64, wrong string) {
 	if _, err := isotime.Parse(cell); err == nil {
 		return d.instant(cell)
 	}
@@ -239,7 +239,7 @@ type DateSample struct {
 func (r *reader) samplesOfDates() []DateSample {
 	list, count := []DateSample{}, map[string]int{}
 	r.eachDate(func(u *use, from *row, cell string) bool {
-		ms, wrong := r.dates.read(cell)
+		ms, wrong := r.dates.parseDate(cell)
 		if wrong != "" {
 			ms = 0
 		}

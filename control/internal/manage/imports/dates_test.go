@@ -55,7 +55,7 @@ func TestDates_are_read_in_their_format(t *testing.T) {
 		{DatesDots, berlin, "31.10.2027", "2027-10-30T22:00:00Z"},
 		{DatesISO, santiago, "2025-09-07", "2025-09-07T04:00:00Z"}, // begins at one o'clock
 	} {
-		ms, wrong := dates{c.format, c.zone}.read(c.cell)
+		ms, wrong := dates{c.format, c.zone}.parseDate(c.cell)
 		got := wrong
 		if wrong == "" {
 			got = time.UnixMilli(ms).UTC().Format(time.RFC3339Nano)

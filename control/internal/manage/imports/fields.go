@@ -150,7 +150,7 @@ func (e *record) checkState() (field, wrong string) {
 }
 
 func (e *record) setTime(cell string, to *int64) string {
-	ms, wrong := e.dates.read(cell)
+	ms, wrong := e.dates.parseDate(cell)
 	if wrong != "" {
 		return wrong
 	}
