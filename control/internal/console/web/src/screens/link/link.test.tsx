@@ -10,7 +10,7 @@ test('the page of a link is loaded again after the palette has turned the link o
   const calls: string[] = [];
   vi.spyOn(globalThis, 'fetch').mockImplementation((url, init) => {
     const method = init?.method ?? 'GET';
-    calls.push(`${method} ${new URL(String(url), location.href).pathname}`);
+    calls.push(`${method} ${new URL(url as string, location.href).pathname}`);
     return method === 'PATCH' ? Promise.resolve(Response.json({ updated: 1 })) : new Promise<Response>(() => undefined); // the page waits
   });
   const times = () => calls.filter((one) => one === 'GET /api/urls/a').length;

@@ -33,11 +33,7 @@ export function Sheet() {
   }
   return (
     <div class="sheet">
-      <Head
-        title={t('qr.sheet')}
-        above={['/links', t('links.title')]}
-        note={t('qr.codes', { n: links.data.length })}
-      >
+      <Head title={t('qr.sheet')} above={['/links', t('links.title')]} note={t('qr.codes', { n: links.data.length })}>
         <Button kind="primary" icon="download" onClick={() => print()}>
           {t('qr.print')}
         </Button>
