@@ -74,7 +74,7 @@ func TestLinkList_filters_are_chips(t *testing.T) {
 	b.until(`document.querySelector('.active .chip').textContent === 'Tag: spring'`)
 }
 
-// The date of creation has ranges, and one of one's own with a first and a last day.
+// The date of creation has ranges, and one with a first and a last day that the user chooses.
 func TestLinkList_dates_of_creation(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
@@ -89,11 +89,11 @@ func TestLinkList_dates_of_creation(t *testing.T) {
 	b.press("Created: Last 7 days")
 	b.click(`[...document.querySelectorAll('.popover [role=option]')].find((e) => e.textContent === 'Own range')`)
 	b.until(`document.querySelector('.between input[name=from]:enabled')`)
-	b.keepsFocus("choosing a range of one's own")
+	b.keepsFocus("choosing two days")
 	b.fill("from", "2020-02-29")
 	b.fill("to", "2020-02-01")
 	b.inspectNarrow("list-created")
-	b.press("Done") // the other way round
+	b.press("Done") // the filter has the two days in their order
 	b.until(`location.search === '?created=2020-02-01..2020-02-29' && !document.querySelector('.popover')`)
 	b.until(`/^Created: Feb 1\D+29, 2020$/.test(document.querySelector('.active .chip').textContent)`)
 	b.sees("0 links")
