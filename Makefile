@@ -133,6 +133,9 @@ licences-compare: ## compare docs/operators/licences.md with go-licenses
 first-hour: ## follow the ways of the README in clean roots and keep the time of each step: WAYS='binary deb source compose'
 	@test/first-hour/run $(WAYS)
 
+one-machine: ## run docs/operators/one-machine.md word by word on a clean Debian with systemd, Pebble, mail and S3; needs root
+	@test/first-hour/one-machine
+
 guard: ## compare the cost of visits with the build in edge/bench/reference; needs no quiet machine
 	@reference=$$(deploy/dev/reference) && cd edge && $(GO) run ./bench -guard -than "$$reference"
 
@@ -197,4 +200,4 @@ compiler:
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run web dev build build-cli build-standalone test quick proof check api-diff api-released released-names api-document prose bench release-check image-try licences-compare first-hour guard fuzz e2e e2e-cluster sim combinations screens load docs geo up up-fleet down compiler
+.PHONY: help run web dev build build-cli build-standalone test quick proof check api-diff api-released released-names api-document prose bench release-check image-try licences-compare first-hour one-machine guard fuzz e2e e2e-cluster sim combinations screens load docs geo up up-fleet down compiler

@@ -62,8 +62,23 @@ type AlertRule struct {
 	Causes []AlertCause `json:"causes"`
 	// Only this link; null: all links of the workspace.
 	URLID *string `json:"urlId"`
+	// Names of tags.
+	Tags []string `json:"tags"`
 	// How many days before the end of a link the cause expiry holds.
-	Days       int       `json:"days"`
+	Days int `json:"days"`
+	// After which share of the clicks that a link may have the cause exhaustion holds.
+	ExhaustionPercent int `json:"exhaustionPercent"`
+	// How improbable clicks must be to be unusual: a chance below 1 in 10,000,000 (low), 100,000 (normal) or 10,000
+	// (high).
+	Sensitivity AlertRuleSensitivity `json:"sensitivity"`
+	// Whether clicks above the expected ones, below them or both are unusual.
+	Direction AlertRuleDirection `json:"direction"`
+	// How far above the expected clicks unusual ones are at least: 100 is twice as many.
+	MinRisePercent int `json:"minRisePercent"`
+	// How far below the expected clicks unusual ones are at least: 100 is none.
+	MinFallPercent int `json:"minFallPercent"`
+	// By how many clicks unusual ones differ from the expected ones at least.
+	MinClicks  int       `json:"minClicks"`
 	ChannelIDs []string  `json:"channelIds"`
 	IsActive   bool      `json:"isActive"`
 	CreatedAt  time.Time `json:"createdAt"`
@@ -79,20 +94,41 @@ type CreateAlertRule struct {
 	ChannelIDs Optional[[]string] `json:"channelIds,omitzero"`
 	// 1 to 90; 7 if it is left out.
 	Days Optional[int] `json:"days,omitzero"`
+	// The default is both.
+	Direction Optional[AlertRuleDirection] `json:"direction,omitzero"`
+	// 1 to 99; 90 if it is left out.
+	ExhaustionPercent Optional[int] `json:"exhaustionPercent,omitzero"`
 	// The default is true.
 	IsActive Optional[bool] `json:"isActive,omitzero"`
+	// At least 1; 20 if it is left out.
+	MinClicks Optional[int] `json:"minClicks,omitzero"`
+	// 10 to 100; 50 if it is left out: half of the expected clicks.
+	MinFallPercent Optional[int] `json:"minFallPercent,omitzero"`
+	// 10 to 10,000; 100 if it is left out: twice the expected clicks.
+	MinRisePercent Optional[int] `json:"minRisePercent,omitzero"`
+	// The default is normal.
+	Sensitivity Optional[AlertRuleSensitivity] `json:"sensitivity,omitzero"`
+	// Names of at most 20 tags: only links with one of them.
+	Tags Optional[[]string] `json:"tags,omitzero"`
 	// Only this link; null: all links of the workspace.
 	URLID Optional[string] `json:"urlId,omitzero"`
 }
 
 // UpdateAlertRule has fields that are described at [CreateAlertRule].
 type UpdateAlertRule struct {
-	Causes     Optional[[]AlertCause] `json:"causes,omitzero"`
-	ChannelIDs Optional[[]string]     `json:"channelIds,omitzero"`
-	Days       Optional[int]          `json:"days,omitzero"`
-	IsActive   Optional[bool]         `json:"isActive,omitzero"`
-	Name       Optional[string]       `json:"name,omitzero"`
-	URLID      Optional[string]       `json:"urlId,omitzero"`
+	Causes            Optional[[]AlertCause]         `json:"causes,omitzero"`
+	ChannelIDs        Optional[[]string]             `json:"channelIds,omitzero"`
+	Days              Optional[int]                  `json:"days,omitzero"`
+	Direction         Optional[AlertRuleDirection]   `json:"direction,omitzero"`
+	ExhaustionPercent Optional[int]                  `json:"exhaustionPercent,omitzero"`
+	IsActive          Optional[bool]                 `json:"isActive,omitzero"`
+	MinClicks         Optional[int]                  `json:"minClicks,omitzero"`
+	MinFallPercent    Optional[int]                  `json:"minFallPercent,omitzero"`
+	MinRisePercent    Optional[int]                  `json:"minRisePercent,omitzero"`
+	Name              Optional[string]               `json:"name,omitzero"`
+	Sensitivity       Optional[AlertRuleSensitivity] `json:"sensitivity,omitzero"`
+	Tags              Optional[[]string]             `json:"tags,omitzero"`
+	URLID             Optional[string]               `json:"urlId,omitzero"`
 }
 
 // ListAlertsParams are parameters of a request. Some are described at [PageParams].
@@ -147,6 +183,24 @@ const (
 	AlertChannelKindSlack   AlertChannelKind = "slack"
 	AlertChannelKindTeams   AlertChannelKind = "teams"
 	AlertChannelKindDiscord AlertChannelKind = "discord"
+)
+
+// AlertRuleDirection is one of these; later servers may know more.
+type AlertRuleDirection string
+
+const (
+	AlertRuleDirectionBoth  AlertRuleDirection = "both"
+	AlertRuleDirectionAbove AlertRuleDirection = "above"
+	AlertRuleDirectionBelow AlertRuleDirection = "below"
+)
+
+// AlertRuleSensitivity is one of these; later servers may know more.
+type AlertRuleSensitivity string
+
+const (
+	AlertRuleSensitivityLow    AlertRuleSensitivity = "low"
+	AlertRuleSensitivityNormal AlertRuleSensitivity = "normal"
+	AlertRuleSensitivityHigh   AlertRuleSensitivity = "high"
 )
 
 // AlertStatus is one of these; later servers may know more.

@@ -1,17 +1,16 @@
 // Package job repeats work in the background: at once, then at intervals, and again sooner after a failure.
 //
-// It decides when work runs, counts and logs how it ends, and lets one process of several do it (Lease, Hold). What is due, and how
-// far the work is, stays with the work: rows of the database know both, so that a process that is killed loses nothing. A loop that
-// waits for something else than time, such as a consumer of messages, is a service.Service without a job.
+// It decides when work runs, counts and logs how it ends, and lets one process of several do it (Lease, Hold). A part of the work that
+// panics does not stop the rest (Through, Each, Guard). What is due, and how far the work is, stays with the work: rows of the database
+// know both, so that a process that is killed loses nothing. A loop that waits for something else than time, such as a consumer of
+// messages, is a service.Service without a job.
 package job
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -90,7 +89,7 @@ func (g Group) JobMetrics() (all metric.Set) {
 	for _, j := range g {
 		all = append(all,
 			metric.Total("shortline_job_runs_total", "Runs of a background job that have ended.", j.runs.Load, "name", j.Name),
-			metric.Total("shortline_job_errors_total", "Runs of a background job that failed. Each is repeated.", j.failures.Load,
+			metric.Total("shortline_job_errors_total", "Runs of a background job that failed, and panics in parts of runs. Each is repeated.", j.failures.Load,
 				"name", j.Name),
 			metric.Total("shortline_job_seconds_total", "Duration of all runs of a background job.", func() float64 {
 				return time.Duration(j.took.Load()).Seconds()
@@ -104,7 +103,7 @@ func (g Group) JobMetrics() (all metric.Set) {
 
 // repeat runs the job until ctx ends.
 func (j *Job) repeat(ctx context.Context) {
-	log := cmp.Or(j.Logger, slog.Default())
+	log := j.logger()
 	for failures := 0; ctx.Err() == nil; {
 		began := time.Now()
 		err := j.run(ctx)
@@ -163,20 +162,20 @@ func (j *Job) delay(failures int) time.Duration {
 	return backoff.Policy{First: min(time.Second, j.Every), Most: j.Every}.Delay(failures)
 }
 
+func (j *Job) logger() *slog.Logger { return cmp.Or(j.Logger, slog.Default()) }
+
 // run does the work once. A panic is an error, because a job must not end the program, which serves visitors.
-func (j *Job) run(ctx context.Context) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
-		}
-	}()
+func (j *Job) run(ctx context.Context) error {
+	ctx = context.WithValue(ctx, jobKey{}, j)
 	if j.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, j.Timeout)
 		defer cancel()
 	}
-	if j.Lease == nil {
-		return j.Do(ctx)
-	}
-	return j.Lease.Hold(ctx, j.Do)
+	return Guard(func() error {
+		if j.Lease == nil {
+			return j.Do(ctx)
+		}
+		return j.Lease.Hold(ctx, j.Do)
+	})
 }

@@ -168,7 +168,7 @@ func TestJob_counts_and_logs_errors_and_panics(t *testing.T) {
 		if i := slices.Index(noted, true); i != 9 {
 			t.Errorf("the first success was noted as run %d", i+1)
 		}
-		metrics := `# HELP shortline_job_errors_total Runs of a background job that failed. Each is repeated.
+		metrics := `# HELP shortline_job_errors_total Runs of a background job that failed, and panics in parts of runs. Each is repeated.
 # TYPE shortline_job_errors_total counter
 shortline_job_errors_total{name="trash"} 9
 # HELP shortline_job_runs_total Runs of a background job that have ended.

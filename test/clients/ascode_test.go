@@ -286,6 +286,30 @@ func TestCode_owners_at_the_same_time(t *testing.T) {
 	}
 }
 
+// Two applies of the same file at once: each link is made once. One of them may say that the other was faster, and nothing is half.
+func TestCode_the_same_file_twice_at_once(t *testing.T) {
+	t.Parallel()
+	c := newCoder(t)
+	for n := range 3 {
+		name := c.file(manyLinks("twin", fmt.Sprint("title", n), 300-n*10))
+		var wait sync.WaitGroup
+		for range 2 {
+			wait.Go(func() {
+				code, out, problem := c.run("apply", name, "--prune", "--yes")
+				if code != 0 && (code != 5 || !strings.Contains(problem, "since the plan")) {
+					t.Errorf("exit code %d\n%.2000s%.2000s", code, out, problem)
+				}
+			})
+		}
+		wait.Wait()
+		c.apply(name, "--prune", "--yes") // what one of them has left to the other
+		want := 300 - n*10
+		if state := c.export("twin"); strings.Count(state, "  - slug: twin-") != want || strings.Count(state, "  - slug: ") != want {
+			t.Errorf("other links than the file has:\n%.2000s", state)
+		}
+	}
+}
+
 // randomShared writes a file with random tags and domains, and a link on one of the domains.
 func randomShared(r *rand.Rand, owner string) string {
 	var b strings.Builder

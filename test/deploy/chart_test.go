@@ -153,7 +153,12 @@ func render(t *testing.T, name string) rendered {
 
 func renderExample(t *testing.T, name string) rendered {
 	t.Helper()
-	files, err := attempt(t, values(t, name))
+	return renderValues(t, name, values(t, name))
+}
+
+func renderValues(t *testing.T, name string, v map[string]any) rendered {
+	t.Helper()
+	files, err := attempt(t, v)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}

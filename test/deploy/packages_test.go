@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -136,4 +137,47 @@ func TestRelease_changelog_has_a_section_for_each_tag(t *testing.T) {
 	must("commit", "--quiet", "-am", "second")
 	checks("## 1.0.0\n", "have changed since v1.0.0")
 	checks("## Unreleased\n\n## 1.0.0\n", "")
+}
+
+// The units and the commands of a package start programs that the package has.
+func TestRelease_packages_have_what_they_start(t *testing.T) {
+	t.Parallel()
+	var release struct {
+		Builds []struct{ ID, Binary string }
+		Nfpms  []struct {
+			ID, Bindir string
+			Contents   []struct{ Src, Dst string }
+		}
+	}
+	testkit.Must(t, yaml.Unmarshal([]byte(read(t, "deploy/packages/goreleaser.yaml")), &release))
+	programs := regexp.MustCompile(`/usr/lib/shortline/[a-z-]+`)
+	started := 0
+	for _, p := range release.Nfpms {
+		if p.Bindir == "" {
+			continue // it has the folder of all programs
+		}
+		var has []string
+		for _, b := range release.Builds {
+			if b.ID == p.ID {
+				has = append(has, p.Bindir+"/"+b.Binary)
+			}
+		}
+		for _, c := range p.Contents {
+			has = append(has, c.Dst)
+		}
+		for _, c := range p.Contents {
+			if !strings.HasPrefix(c.Src, "deploy/packages/") {
+				continue
+			}
+			for _, program := range programs.FindAllString(read(t, c.Src), -1) {
+				started++
+				if !slices.Contains(has, program) {
+					t.Errorf("%s starts %s, but the package %s has only %v", c.Src, program, p.ID, has)
+				}
+			}
+		}
+	}
+	if started < 10 {
+		t.Errorf("found only %d programs that are started, so the search is broken", started)
+	}
 }

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -79,32 +78,6 @@ func yourlsDump(t *testing.T, prefix string, links int) string {
 	return name
 }
 
-// newShlink serves the pages of a Shlink with links. asked, if not nil, is called before each answer.
-func newShlink(t *testing.T, links int, asked func()) *httptest.Server {
-	t.Helper()
-	const size = 100
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked()
-		number, err := strconv.Atoi(r.URL.Query().Get("page"))
-		if err != nil || r.Header.Get("X-Api-Key") != "token" {
-			http.Error(w, `{"status":401}`, http.StatusUnauthorized)
-			return
-		}
-		data := []map[string]any{}
-		for i := (number - 1) * size; i < min(links, number*size); i++ {
-			code := fmt.Sprint("shlink", i)
-			data = append(data, map[string]any{"shortCode": code, "shortUrl": "https://old.example/" + code,
-				"longUrl": fmt.Sprint("https://example.com/", i), "dateCreated": "2016-08-21T20:34:16+02:00", "tags": []string{"moved"},
-				"visitsSummary": map[string]int{"total": i}, "meta": map[string]any{}})
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(map[string]any{"shortUrls": map[string]any{"data": data, // a killed process reads no answer
-			"pagination": map[string]int{"currentPage": number, "pagesCount": (links + size - 1) / size, "totalItems": links}}})
-	}))
-	t.Cleanup(s.Close)
-	return s
-}
-
 // killer kills a process at a chosen moment.
 type killer struct {
 	mu    sync.Mutex
@@ -145,8 +118,8 @@ func TestImport_survives_kills(t *testing.T) {
 	alone := fleet.StartAlone(t, "RATE_LIMIT_DEFAULT=0")
 	base, api := "http://"+alone.Addr, alone.Login(t)
 	m := newMover(t, api)
-	reading, writing := &killer{}, &killer{}
-	s := newShlink(t, rows, func() { reading.strike(nil) })
+	writing := &killer{}
+	s := newShlink(t, rows)
 	target, err := url.Parse(base)
 	testkit.Must(t, err)
 	forward, early := httputil.NewSingleHostReverseProxy(target), false
@@ -170,12 +143,16 @@ func TestImport_survives_kills(t *testing.T) {
 		args := sources[n%len(sources)]
 		cmd, output := m.command(proxy.URL, args...)
 		early = random.IntN(2) == 0
-		if args[0] == "shlink" && n < kills/3 {
-			reading.aim(cmd, random.IntN(20))
+		whileReading := args[0] == "shlink" && n < kills/3
+		if whileReading {
+			s.aim(random.IntN(20))
 		} else {
 			writing.aim(cmd, random.IntN(4)) // a dry run comes before each write
 		}
 		testkit.Must(t, cmd.Start())
+		if whileReading {
+			s.fire(cmd)
+		}
 		if cmd.Wait() == nil {
 			break // the import was complete
 		}

@@ -13,6 +13,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if n := os.Getenv(standInLinks); n != "" {
+		serveShlink(n)
+	}
 	flag.Parse()
 	chosen := false
 	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })

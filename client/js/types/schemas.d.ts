@@ -242,9 +242,23 @@ export interface AlertRule {
   createdAt: string;
   /** How many days before the end of a link the cause expiry holds. */
   days: number;
+  /** Whether clicks above the expected ones, below them or both are unusual. */
+  direction: 'both' | 'above' | 'below';
+  /** After which share of the clicks that a link may have the cause exhaustion holds. */
+  exhaustionPercent: number;
   id: string;
   isActive: boolean;
+  /** By how many clicks unusual ones differ from the expected ones at least. */
+  minClicks: number;
+  /** How far below the expected clicks unusual ones are at least: 100 is none. */
+  minFallPercent: number;
+  /** How far above the expected clicks unusual ones are at least: 100 is twice as many. */
+  minRisePercent: number;
   name: string;
+  /** How improbable clicks must be to be unusual: a chance below 1 in 10,000,000 (low), 100,000 (normal) or 10,000 (high). */
+  sensitivity: 'low' | 'normal' | 'high';
+  /** Names of tags. Only links with one of them, unless the list is empty. */
+  tags: string[];
   /** A time in RFC 3339. */
   updatedAt: string;
   /** Only this link; null: all links of the workspace. Unusual clicks are then looked for in the 100 links with the most clicks. */
@@ -1060,10 +1074,24 @@ export interface CreateAlertRuleRequest {
   channelIds?: string[] | null;
   /** 1 to 90; 7 if it is left out. */
   days?: number | null;
+  /** The default is both. */
+  direction?: 'both' | 'above' | 'below' | null;
+  /** 1 to 99; 90 if it is left out. */
+  exhaustionPercent?: number | null;
   /** The default is true. Open alerts of a rule that is turned off are resolved without messages. */
   isActive?: boolean | null;
+  /** At least 1; 20 if it is left out. */
+  minClicks?: number | null;
+  /** 10 to 100; 50 if it is left out: half of the expected clicks. */
+  minFallPercent?: number | null;
+  /** 10 to 10,000; 100 if it is left out: twice the expected clicks. */
+  minRisePercent?: number | null;
   /** 1 to 100 characters. */
   name: string;
+  /** The default is normal. */
+  sensitivity?: 'low' | 'normal' | 'high' | null;
+  /** Names of at most 20 tags: only links with one of them. It must be empty together with urlId. */
+  tags?: string[] | null;
   /** Only this link; null: all links of the workspace. */
   urlId?: string | null;
 }
@@ -4723,9 +4751,23 @@ export interface UpdateAlertRuleRequest {
   channelIds?: string[] | null;
   /** 1 to 90; 7 if it is left out. */
   days?: number | null;
+  /** The default is both. */
+  direction?: 'both' | 'above' | 'below' | null;
+  /** 1 to 99; 90 if it is left out. */
+  exhaustionPercent?: number | null;
   /** The default is true. Open alerts of a rule that is turned off are resolved without messages. */
   isActive?: boolean | null;
+  /** At least 1; 20 if it is left out. */
+  minClicks?: number | null;
+  /** 10 to 100; 50 if it is left out: half of the expected clicks. */
+  minFallPercent?: number | null;
+  /** 10 to 10,000; 100 if it is left out: twice the expected clicks. */
+  minRisePercent?: number | null;
   name?: string | null;
+  /** The default is normal. */
+  sensitivity?: 'low' | 'normal' | 'high' | null;
+  /** Names of at most 20 tags: only links with one of them. It must be empty together with urlId. */
+  tags?: string[] | null;
   /** Only this link; null: all links of the workspace. */
   urlId?: string | null;
 }

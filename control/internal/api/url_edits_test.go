@@ -8,6 +8,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // editing has a world whose edits the test runs.
@@ -173,28 +174,25 @@ func TestEdits_are_resumed(t *testing.T) {
 // A link whose change panics costs the edit only itself, with a reason that the API tells. An undo tries it again.
 func TestEdits_go_on_after_panics(t *testing.T) {
 	eachWith(t, withSchemes, func(t *testing.T, w *world) {
-		broken := true
+		broken, panics := true, 0
 		config := links.Config{BaseURL: baseURL, Destinations: link.Policy{Hosts: []string{"sho.rt"}},
 			Screen: func(_ context.Context, urls []string) ([]string, error) {
 				for _, one := range urls {
 					if broken && strings.Contains(one, "/bad") {
+						panics++
 						panic("a fault of the program")
 					}
 				}
 				return make([]string, len(urls)), nil
 			}}
 		s := links.New(config, w.store, nil)
-		run := func() (failures int) {
-			for range 100 {
-				more, err := s.NextEdit(t.Context())
-				if err != nil {
-					failures++
-				} else if !more {
-					return failures
-				}
+		run := func() {
+			t.Helper()
+			for more := true; more; {
+				var err error
+				more, err = s.NextEdit(t.Context())
+				w.ok(err)
 			}
-			t.Fatal("the edit never ends")
-			return 0
 		}
 		for i := range 5 {
 			path := fmt.Sprint(i)
@@ -205,9 +203,8 @@ func TestEdits_go_on_after_panics(t *testing.T) {
 		}
 		edit := w.do("POST", "/api/url-edits", `{"filter":{},"change":{"replace":{"find":"old.example.com","with":"new.example.com"}}}`,
 			as(w.ann)).want(202).str("id")
-		if n := run(); n != 7 { // of all links together, and three times of each bad one
-			t.Errorf("%d failures", n)
-		}
+		run()
+		testkit.Equal(t, panics, 7, "panics of all links together, and three of each bad one")
 		path := "/api/url-edits/" + edit
 		w.do("GET", path, "", as(w.ann)).want(200).shows("status", "DONE", "done", 5, "changed", 3, "failed", 2)
 		r := w.do("GET", path+"/problems", "", as(w.ann)).want(200).shows("total", 2)
@@ -216,9 +213,7 @@ func TestEdits_go_on_after_panics(t *testing.T) {
 		}
 		broken = false
 		w.do("POST", path+"/undo", "", as(w.ann)).want(202)
-		if n := run(); n != 0 {
-			t.Errorf("%d failures of the undo", n)
-		}
+		run()
 		w.do("GET", path, "", as(w.ann)).want(200).shows("status", "UNDONE", "undone", 3)
 	})
 }

@@ -9,8 +9,10 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -34,11 +36,13 @@ var clickIDs = regexp.MustCompile(`^[0-9a-f-]{36},|(,-?[0-9]+)?,([0-9a-f-]{36})?
 
 func idOf(text string) link.ID { return link.ID(uuid.MustParse(text)) }
 
-// A workspace that is exported and imported has the same state and the same figures, also in the other databases.
+// A workspace that is exported and imported has the same state and the same figures, also in the other databases. The environment
+// variables LINKS and CLICKS choose another size.
 func TestArchive_is_the_same_workspace(t *testing.T) {
 	t.Parallel()
 	source := newSite(t, storetest.Open(t), nil, archive.Config{})
-	source.fill(rand.New(rand.NewPCG(1, 2)), testkit.Size(700, 100_000), testkit.Size(5_000, 1_000_000))
+	source.fill(rand.New(rand.NewPCG(1, 2)), number(t, "LINKS", testkit.Size(700, 100_000)),
+		number(t, "CLICKS", testkit.Size(5_000, 1_000_000)))
 	path := source.export(source.p)
 	noSecrets(t, path)
 	for name, target := range map[string]func(t *testing.T) *site{
@@ -76,6 +80,17 @@ func TestArchive_is_the_same_workspace(t *testing.T) {
 			same(t, source, to, source.p, to.p)
 		})
 	}
+}
+
+func number(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	testkit.Must(t, err)
+	return n
 }
 
 // same compares two workspaces: rows of the database, members of exports, and figures.

@@ -10,7 +10,9 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/mail"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 )
 
 const (
@@ -91,15 +93,13 @@ func (s *Service) announce(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list certificates that end: %w", err)
 	}
-	for i := range list {
-		if announcement(&list[i], now) == 0 {
-			continue
+	return job.Each(list, func(c *store.Certificate) error {
+		if announcement(c, now) == 0 {
+			return nil
 		}
-		if err := s.store.Tx(ctx, func(tx *store.Tx) error { return s.announceOne(ctx, tx, list[i].Num, now) }); err != nil {
-			return fmt.Errorf("announce the end of the certificate of %s: %w", list[i].Hostname, err)
-		}
-	}
-	return nil
+		err := s.store.Tx(ctx, func(tx *store.Tx) error { return s.announceOne(ctx, tx, c.Num, now) })
+		return problem.Doing("announce the end of the certificate of "+c.Hostname, err)
+	})
 }
 
 func (s *Service) announceOne(ctx context.Context, tx *store.Tx, num uint64, now int64) error {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/backoff"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -132,7 +133,12 @@ func (s *Service) work(ctx context.Context, t *task) {
 	var held sync.WaitGroup
 	hold, release := context.WithCancel(working)
 	held.Go(func() { s.hold(hold, t, cancel) })
-	got, look, err := s.provide(working, t)
+	var got *pair
+	var look time.Time
+	err := job.Contain(s.cfg.Logger, func() (err error) {
+		got, look, err = s.provide(working, t)
+		return err
+	})
 	release()
 	held.Wait() // before the outcome, because it moves NextAt, too
 	if ctx.Err() != nil {

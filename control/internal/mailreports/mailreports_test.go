@@ -173,6 +173,25 @@ func TestReports_are_sent_once(t *testing.T) {
 	})
 }
 
+// A report that panics waits for an hour, so that it does not take the turn of others. Then it is sent.
+func TestReports_that_panic_wait(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t))
+	s := w.service()
+	w.create(s, "WEEK", "", "ann@example.com")
+	w.now = berlin(t, 2026, 10, 26, 7)
+	broken := w.service(func(c *mailreports.Config) { c.Reports = nil })
+	if err := broken.SendDue(t.Context()); err == nil || !strings.Contains(err.Error(), "panic: ") {
+		t.Fatalf("err %v", err)
+	}
+	testkit.Must(t, broken.SendDue(t.Context())) // nothing is due
+	w.now = w.now.Add(time.Hour)
+	testkit.Must(t, s.SendDue(t.Context()))
+	if m := w.Wait(t, "ann@example.com"); !strings.Contains(m.Text, "19 to 25 October 2026") {
+		t.Errorf("no period in %s", m.Text)
+	}
+}
+
 func (w *world) waiting() int {
 	w.Helper()
 	n, _, err := w.store.MailQueue(w.Context(), 100)

@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 )
 
 // perRun is how many reports a run of the job computes.
@@ -29,11 +30,31 @@ func (s *Service) sendDue(ctx context.Context) error {
 	}
 	var failed error
 	for i := range list {
-		if err := s.sendReport(ctx, &list[i]); err != nil {
+		err := job.Guard(func() error { return s.sendReport(ctx, &list[i]) })
+		var fault *job.Panic
+		if errors.As(err, &fault) {
+			err = errors.Join(err, s.postpone(ctx, &list[i]))
+		}
+		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("send report %s: %w", list[i].ID, err))
 		}
 	}
 	return failed
+}
+
+// postpone lets other reports go first, if one panics: only perRun reports are tried at a time.
+func (s *Service) postpone(ctx context.Context, r *store.MailReport) error {
+	return s.store.Tx(ctx, func(tx *store.Tx) error {
+		present, err := tx.LockMailReport(ctx, r.ID)
+		if errors.Is(err, store.ErrNotFound) || err == nil && present.UpdatedAt != r.UpdatedAt {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		present.DueAt = s.cfg.Now().Add(time.Hour).UnixMilli()
+		return tx.UpdateMailReport(ctx, &present)
+	})
 }
 
 // sendReport computes the figures of a report, and then queues its e-mails and records the period in one transaction. If the process is

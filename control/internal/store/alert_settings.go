@@ -2,6 +2,9 @@ package store
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -91,7 +94,10 @@ type AlertRule struct {
 	Name       string
 	Causes     []string // which contain no comma
 	LinkID     string   // the only link that the rule watches; "": all links of the workspace
+	Tags       []string // names; only links with one of these tags, unless there are none
 	Days       int64    // before the end of a link
+	Exhaustion int64    // per cent of the clicks that a link may have
+	Unusual    Unusual
 	Channels   []string // ids
 	Active     bool
 	JudgedHour int64 // the last hour whose clicks were judged, in hours since 1970
@@ -99,17 +105,38 @@ type AlertRule struct {
 	UpdatedAt  int64
 }
 
-const alertRuleColumns = `num, id, workspace_num, name, causes, link_id, days, channels, active, judged_hour, created_at, updated_at`
+// Unusual says which clicks a rule takes for unusual.
+type Unusual struct {
+	Sensitivity      string // low, normal or high
+	Direction        string // both, above or below
+	MinRise, MinFall int64  // per cent of the expected clicks
+	MinClicks        int64  // above or below the expected clicks
+}
+
+const alertRuleColumns = `num, id, workspace_num, name, causes, link_id, tags, days, exhaustion, sensitivity, direction, min_rise, min_fall,
+	min_clicks, channels, active, judged_hour, created_at, updated_at`
 
 func scanAlertRule(row interface{ Scan(...any) error }) (r AlertRule, err error) {
-	var causes, channels string
-	err = row.Scan(&r.Num, &r.ID, &r.Workspace, &r.Name, &causes, &r.LinkID, &r.Days, &channels, &r.Active, &r.JudgedHour, &r.CreatedAt,
-		&r.UpdatedAt)
+	var causes, tags, channels string
+	if err := row.Scan(&r.Num, &r.ID, &r.Workspace, &r.Name, &causes, &r.LinkID, &tags, &r.Days, &r.Exhaustion, &r.Unusual.Sensitivity,
+		&r.Unusual.Direction, &r.Unusual.MinRise, &r.Unusual.MinFall, &r.Unusual.MinClicks, &channels, &r.Active, &r.JudgedHour,
+		&r.CreatedAt, &r.UpdatedAt); err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal([]byte(tags), &r.Tags); err != nil {
+		return r, fmt.Errorf("read the tags of an alert rule: %w", err)
+	}
 	r.Causes, r.Channels = strings.Split(causes, ","), []string{}
 	if channels != "" {
 		r.Channels = strings.Split(channels, ",")
 	}
-	return r, err
+	return r, nil
+}
+
+// tagList is the stored form of the tags of a rule.
+func (r *AlertRule) tagList() (string, error) {
+	text, err := json.Marshal(append([]string{}, r.Tags...))
+	return string(text), err
 }
 
 // AlertRules reads a page of a workspace's rules, the newest first, and counts all. Workspace 0 selects those of all workspaces.
@@ -132,15 +159,47 @@ func (tx *Tx) LockAlertRule(ctx context.Context, id string) (AlertRule, error) {
 
 // InsertAlertRule adds a rule.
 func (tx *Tx) InsertAlertRule(ctx context.Context, r *AlertRule) error {
-	return tx.Row(ctx, `INSERT INTO alert_rules (id, workspace_num, name, causes, link_id, days, channels, active, created_at, updated_at)
-		VALUES (`+In(10)+`) RETURNING num`, r.ID, r.Workspace, r.Name, strings.Join(r.Causes, ","), r.LinkID, r.Days,
-		strings.Join(r.Channels, ","), r.Active, r.CreatedAt, r.UpdatedAt).Scan(&r.Num)
+	tags, err := r.tagList()
+	if err != nil {
+		return err
+	}
+	return tx.Row(ctx, `INSERT INTO alert_rules (id, workspace_num, name, causes, link_id, tags, days, exhaustion, sensitivity, direction, min_rise,
+		min_fall, min_clicks, channels, active, created_at, updated_at) VALUES (`+In(17)+`) RETURNING num`, r.ID, r.Workspace, r.Name,
+		strings.Join(r.Causes, ","), r.LinkID, tags, r.Days, r.Exhaustion, r.Unusual.Sensitivity, r.Unusual.Direction, r.Unusual.MinRise,
+		r.Unusual.MinFall, r.Unusual.MinClicks, strings.Join(r.Channels, ","), r.Active, r.CreatedAt, r.UpdatedAt).Scan(&r.Num)
 }
 
 // UpdateAlertRule writes what people can change.
 func (tx *Tx) UpdateAlertRule(ctx context.Context, r *AlertRule) error {
-	return tx.Do(ctx, `UPDATE alert_rules SET name = ?, causes = ?, link_id = ?, days = ?, channels = ?, active = ?, updated_at = ? WHERE num = ?`,
-		r.Name, strings.Join(r.Causes, ","), r.LinkID, r.Days, strings.Join(r.Channels, ","), r.Active, r.UpdatedAt, r.Num)
+	tags, err := r.tagList()
+	if err != nil {
+		return err
+	}
+	return tx.Do(ctx, `UPDATE alert_rules SET name = ?, causes = ?, link_id = ?, tags = ?, days = ?, exhaustion = ?, sensitivity = ?,
+		direction = ?, min_rise = ?, min_fall = ?, min_clicks = ?, channels = ?, active = ?, updated_at = ? WHERE num = ?`, r.Name,
+		strings.Join(r.Causes, ","), r.LinkID, tags, r.Days, r.Exhaustion, r.Unusual.Sensitivity, r.Unusual.Direction, r.Unusual.MinRise,
+		r.Unusual.MinFall, r.Unusual.MinClicks, strings.Join(r.Channels, ","), r.Active, r.UpdatedAt, r.Num)
+}
+
+// RenameTagOfAlerts writes the new name of a tag to the rules of its workspace.
+func (tx *Tx) RenameTagOfAlerts(ctx context.Context, workspace uint64, before, after string) error {
+	list, err := All(ctx, tx.Conn, scanAlertRule, `SELECT `+alertRuleColumns+` FROM alert_rules WHERE workspace_num = ? AND tags <> '[]'
+		ORDER BY num`+tx.forUpdate(), workspace)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		r := &list[i]
+		at := slices.IndexFunc(r.Tags, func(name string) bool { return TagKey(name) == TagKey(before) })
+		if at < 0 {
+			continue
+		}
+		r.Tags[at] = after
+		if err := tx.UpdateAlertRule(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // DeleteAlertRule removes a rule with its alerts.

@@ -50,6 +50,11 @@ func (c Conn) TagByID(ctx context.Context, id string) (Tag, error) {
 	return scanCountedTag(c.Row(ctx, `SELECT `+countedTagColumns+` FROM tags WHERE id = ?`, id))
 }
 
+// TagByName reads the tag of a workspace with a name, or returns ErrNotFound.
+func (c Conn) TagByName(ctx context.Context, workspace uint64, name string) (Tag, error) {
+	return scanTag(c.Row(ctx, `SELECT `+tagColumns+` FROM tags WHERE workspace_num = ? AND name_key = ?`, workspace, TagKey(name)))
+}
+
 // TagFilter selects tags. A zero field selects everything.
 type TagFilter struct {
 	Workspace     uint64

@@ -103,7 +103,7 @@ type dashboard struct {
 // All lists the dashboards in the order in which an operator reads them.
 func allDashboards() []dashboard {
 	return []dashboard{health(), overview(), oneLink(), experiments(), routing(), fleet(), pipeline(), conversions(),
-		deliveries(), control()}
+		deliveries(), control(), loadTest()}
 }
 
 // json renders the dashboard in Grafana's format.

@@ -41,19 +41,30 @@ func alertChannelOf(c alerts.Channel) AlertChannel {
 
 // AlertRule is what a workspace wants to be told.
 type AlertRule struct {
-	ID         string   `json:"id"`
-	Name       string   `json:"name"`
-	Causes     []string `json:"causes" values:"alertCause"`
-	URLID      *string  `json:"urlId" doc:"Only this link; null: all links of the workspace. Unusual clicks are then looked for in the 100 links with the most clicks."`
-	Days       int64    `json:"days" doc:"How many days before the end of a link the cause expiry holds."`
-	ChannelIDs []string `json:"channelIds"`
-	IsActive   bool     `json:"isActive"`
-	CreatedAt  kit.Time `json:"createdAt"`
-	UpdatedAt  kit.Time `json:"updatedAt"`
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	Causes      []string `json:"causes" values:"alertCause"`
+	URLID       *string  `json:"urlId" doc:"Only this link; null: all links of the workspace. Unusual clicks are then looked for in the 100 links with the most clicks."`
+	Tags        []string `json:"tags" doc:"Names of tags. Only links with one of them, unless the list is empty."`
+	Days        int64    `json:"days" doc:"How many days before the end of a link the cause expiry holds."`
+	Exhaustion  int64    `json:"exhaustionPercent" doc:"After which share of the clicks that a link may have the cause exhaustion holds."`
+	Sensitivity string   `json:"sensitivity" values:"alertSensitivity" doc:"How improbable clicks must be to be unusual: a chance below 1 in 10,000,000 (low), 100,000 (normal) or 10,000 (high)."`
+	Direction   string   `json:"direction" values:"alertDirection" doc:"Whether clicks above the expected ones, below them or both are unusual."`
+	MinRise     int64    `json:"minRisePercent" doc:"How far above the expected clicks unusual ones are at least: 100 is twice as many."`
+	MinFall     int64    `json:"minFallPercent" doc:"How far below the expected clicks unusual ones are at least: 100 is none."`
+	MinClicks   int64    `json:"minClicks" doc:"By how many clicks unusual ones differ from the expected ones at least."`
+	ChannelIDs  []string `json:"channelIds"`
+	IsActive    bool     `json:"isActive"`
+	CreatedAt   kit.Time `json:"createdAt"`
+	UpdatedAt   kit.Time `json:"updatedAt"`
 }
 
 func alertRuleOf(r store.AlertRule) AlertRule {
-	return AlertRule{r.ID, r.Name, r.Causes, kit.Text(r.LinkID), r.Days, r.Channels, r.Active, kit.Time(r.CreatedAt), kit.Time(r.UpdatedAt)}
+	u := &r.Unusual
+	return AlertRule{ID: r.ID, Name: r.Name, Causes: r.Causes, URLID: kit.Text(r.LinkID), Tags: append([]string{}, r.Tags...), Days: r.Days,
+		Exhaustion: r.Exhaustion, Sensitivity: u.Sensitivity, Direction: u.Direction, MinRise: u.MinRise, MinFall: u.MinFall,
+		MinClicks: u.MinClicks, ChannelIDs: r.Channels, IsActive: r.Active, CreatedAt: kit.Time(r.CreatedAt),
+		UpdatedAt: kit.Time(r.UpdatedAt)}
 }
 
 // Alert is one cause at one time.
@@ -88,7 +99,8 @@ var alertResource = kit.Resource{
 	About: "Rules that tell a workspace of unusual clicks, broken destinations, links that end soon, domains in trouble and failing webhooks.",
 	Read:  kit.Needs(auth.WorkspaceAdmin, auth.WebhooksScope), Change: kit.Needs(auth.WorkspaceAdmin, auth.WebhooksScope),
 	Values: map[string][]any{"alertChannelKind": kit.Enum(alerts.Kinds...), "alertCause": kit.Enum(alerts.Causes...),
-		"alertStatus": kit.Enum(alerts.Open, alerts.Resolved)},
+		"alertStatus": kit.Enum(alerts.Open, alerts.Resolved), "alertSensitivity": kit.Enum(alerts.Sensitivities...),
+		"alertDirection": kit.Enum(alerts.Directions...)},
 }
 
 // AlertChannelFields has the fields of both requests.
@@ -105,17 +117,33 @@ func (f *AlertChannelFields) channelInput(name, kind, target kit.Opt[string]) al
 		Active: kit.Given(f.IsActive, true)}
 }
 
+// AlertUnusualFields say which clicks are unusual.
+type AlertUnusualFields struct {
+	Sensitivity kit.Opt[string] `json:"sensitivity,omitempty" values:"alertSensitivity" doc:"The default is normal."`
+	Direction   kit.Opt[string] `json:"direction,omitempty" values:"alertDirection" doc:"The default is both."`
+	MinRise     kit.Opt[int64]  `json:"minRisePercent,omitempty" doc:"10 to 10,000; 100 if it is left out: twice the expected clicks."`
+	MinFall     kit.Opt[int64]  `json:"minFallPercent,omitempty" doc:"10 to 100; 50 if it is left out: half of the expected clicks."`
+	MinClicks   kit.Opt[int64]  `json:"minClicks,omitempty" doc:"At least 1; 20 if it is left out."`
+}
+
 // AlertRuleFields has the fields of both requests.
 type AlertRuleFields struct {
+	AlertUnusualFields
 	URLID      kit.Opt[string]   `json:"urlId,omitempty" doc:"Only this link; null: all links of the workspace."`
+	Tags       kit.Opt[[]string] `json:"tags,omitempty" doc:"Names of at most 20 tags: only links with one of them. It must be empty together with urlId."`
 	Days       kit.Opt[int64]    `json:"days,omitempty" doc:"1 to 90; 7 if it is left out."`
+	Exhaustion kit.Opt[int64]    `json:"exhaustionPercent,omitempty" doc:"1 to 99; 90 if it is left out."`
 	ChannelIDs kit.Opt[[]string] `json:"channelIds,omitempty" doc:"At most 20. Webhooks need no channel: they subscribe to alert.fired and alert.resolved."`
 	IsActive   kit.Opt[bool]     `json:"isActive,omitempty" doc:"The default is true. Open alerts of a rule that is turned off are resolved without messages."`
 }
 
 func (f *AlertRuleFields) ruleInput(name kit.Opt[string], causes kit.Opt[[]string]) alerts.RuleInput {
+	u := alerts.DefaultUnusual
 	return alerts.RuleInput{Name: kit.Given(name, ""), Causes: kit.Given(causes, nil), LinkID: kit.Given(f.URLID, ""),
-		Days: kit.Given(f.Days, int64(alerts.DefaultDays)), Channels: kit.Given(f.ChannelIDs, nil), Active: kit.Given(f.IsActive, true)}
+		Tags: kit.Given(f.Tags, nil), Days: kit.Given(f.Days, int64(alerts.DefaultDays)),
+		Exhaustion: kit.Given(f.Exhaustion, int64(alerts.DefaultExhaustion)), Sensitivity: kit.Given(f.Sensitivity, u.Sensitivity),
+		Direction: kit.Given(f.Direction, u.Direction), MinRise: kit.Given(f.MinRise, u.MinRise), MinFall: kit.Given(f.MinFall, u.MinFall),
+		MinClicks: kit.Given(f.MinClicks, u.MinClicks), Channels: kit.Given(f.ChannelIDs, nil), Active: kit.Given(f.IsActive, true)}
 }
 
 func (s *server) registerAlerts() {

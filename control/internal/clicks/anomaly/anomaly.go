@@ -37,16 +37,32 @@ const (
 	// History is the number of hours that Judge looks at.
 	History = (weeks + 1) * week
 
-	// The probability below which clicks are unusual. Judgements of following hours share most of their clicks, and real series have
-	// heavier tails than the model, so it is far below one in the number of hours of a month. The simulation gives the false alarms.
-	tail = 1e-5
-	// Unusual clicks must also matter to people.
-	leastRatio = 2.0
-	leastMore  = 20.0 // clicks above or below
 	// outlier is the standardised residual from which on an earlier week loses weight.
 	outlier  = 2.58
 	leastVar = 0.02 // alpha: no link is more regular
 )
+
+// Limits say what is unusual. All of them must be reached: clicks that are improbable must also matter to people.
+type Limits struct {
+	// Chance is the probability below which clicks are unusual. Judgements of following hours share most of their clicks, and real series
+	// have heavier tails than the model, so it is far below one in the number of hours of a month. The simulation gives the false alarms.
+	Chance float64
+	// Rise and Fall are the least differences from the expectation, as shares of it: 1 is twice as many, or none. 0 looks at no side of
+	// that name.
+	Rise, Fall float64
+	// Clicks is the least difference in clicks.
+	Clicks float64
+}
+
+// The chances of three sensitivities.
+const (
+	LowChance    = 1e-7
+	NormalChance = 1e-5
+	HighChance   = 1e-4
+)
+
+// Usual are limits that fit most links: at least twice as many clicks as expected, or at most half.
+var Usual = Limits{Chance: NormalChance, Rise: 1, Fall: 0.5, Clicks: 20}
 
 // windows are the hours that are judged at a time: a short one for large changes, and a long one for small ones.
 var windows = []int{6, 24}
@@ -71,12 +87,12 @@ type Judgement struct {
 }
 
 // Judge judges the newest hours of a link. clicks has the number of each hour, the oldest first, or Missing. It returns the least likely
-// window, and Normal if none is unusual.
-func Judge(clicks []float64) Judgement {
+// window, and Normal if none is unusual by the limits.
+func Judge(clicks []float64, limits Limits) Judgement {
 	clicks = clicks[max(0, len(clicks)-History):]
 	var worst Judgement
 	for _, hours := range windows {
-		j := judge(clicks, hours)
+		j := judge(clicks, hours, limits)
 		switch {
 		case j.Expected == 0:
 		case worst.Expected == 0, j.Direction != Normal && (worst.Direction == Normal || j.Chance < worst.Chance):
@@ -86,7 +102,7 @@ func Judge(clicks []float64) Judgement {
 	return worst
 }
 
-func judge(clicks []float64, hours int) Judgement {
+func judge(clicks []float64, hours int, l Limits) Judgement {
 	end := len(clicks)
 	observed, ok := sum(clicks, end, hours)
 	if !ok {
@@ -102,13 +118,13 @@ func judge(clicks []float64, hours int) Judgement {
 	j := Judgement{Hours: hours, Clicks: observed, Expected: expected}
 	if observed >= expected {
 		j.Chance = atLeast(observed, expected, alpha)
-		if j.Chance < tail && observed >= leastRatio*expected && observed-expected >= leastMore {
+		if l.Rise > 0 && j.Chance < l.Chance && observed >= (1+l.Rise)*expected && observed-expected >= l.Clicks {
 			j.Direction = Above
 		}
 		return j
 	}
 	j.Chance = atMost(observed, expected, alpha)
-	if j.Chance < tail && observed*leastRatio <= expected && expected-observed >= leastMore {
+	if l.Fall > 0 && j.Chance < l.Chance && observed <= (1-l.Fall)*expected && expected-observed >= l.Clicks {
 		j.Direction = Below
 	}
 	return j

@@ -83,11 +83,11 @@ func kinds(seed uint64) (list []*series) {
 }
 
 // alarms runs a watch over the hours from a beginning on, and returns the hours in which it fired.
-func alarms(clicks []float64, from int) (fired []int) {
+func alarms(clicks []float64, from int, limits anomaly.Limits) (fired []int) {
 	var w anomaly.Watch
 	for end := from; end <= len(clicks); end++ {
 		var c anomaly.Change
-		if w, c = w.Next(anomaly.Judge(clicks[:end])); c == anomaly.Fired {
+		if w, c = w.Next(anomaly.Judge(clicks[:end], limits)); c == anomaly.Fired {
 			fired = append(fired, end)
 		}
 	}
@@ -137,7 +137,7 @@ func TestSimulation_false_alarms(t *testing.T) {
 					if i%testkit.Size(4, 1) != 0 {
 						continue
 					}
-					n := len(alarms(s.hours(anomaly.History+month, c.factor), anomaly.History))
+					n := len(alarms(s.hours(anomaly.History+month, c.factor), anomaly.History, anomaly.Usual))
 					links, all, most = links+1, all+n, max(most, n)
 				}
 			}
@@ -178,7 +178,7 @@ func TestSimulation_time_to_detection(t *testing.T) {
 						return 1
 					})
 					links++
-					if fired := alarms(clicks, begin-6); len(fired) > 0 {
+					if fired := alarms(clicks, begin-6, anomaly.Usual); len(fired) > 0 {
 						took = append(took, fired[0]-begin)
 					}
 				}
@@ -194,6 +194,71 @@ func TestSimulation_time_to_detection(t *testing.T) {
 				t.Errorf("%.0f %% found", 100*found)
 			}
 		})
+	}
+}
+
+// The most sensitive rules that people can make keep the bound of one false alarm a month for each link, and insensitive ones fire less.
+func TestSimulation_sensitivities(t *testing.T) {
+	t.Parallel()
+	before := math.Inf(1)
+	for _, c := range []struct {
+		name   string
+		limits anomaly.Limits
+		most   float64 // false alarms a month for each link
+	}{
+		{"high, any difference", anomaly.Limits{Chance: anomaly.HighChance, Rise: 0.1, Fall: 0.1, Clicks: 1}, 1},
+		{"high", anomaly.Limits{Chance: anomaly.HighChance, Rise: 1, Fall: 0.5, Clicks: 20}, 0.3},
+		{"normal", anomaly.Usual, 0.1},
+		{"low", anomaly.Limits{Chance: anomaly.LowChance, Rise: 1, Fall: 0.5, Clicks: 20}, 0.05},
+	} {
+		links, all, most := 0, 0, 0
+		for seed := range uint64(testkit.Size(1, 2)) {
+			for i, s := range kinds(seed + 200) {
+				if i%testkit.Size(8, 1) != 0 {
+					continue
+				}
+				n := len(alarms(s.hours(anomaly.History+month, func(int) float64 { return 1 }), anomaly.History, c.limits))
+				links, all, most = links+1, all+n, max(most, n)
+			}
+		}
+		rate := float64(all) / float64(links)
+		t.Logf("%s: %d links, %d false alarms in a month: %.4f for each link, at most %d", c.name, links, all, rate, most)
+		if rate > c.most || rate > before {
+			t.Errorf("%s: %.4f false alarms a month for each link", c.name, rate)
+		}
+		before = rate
+	}
+}
+
+// A side that a rule does not look at is never unusual, and a smaller least difference finds smaller changes.
+func TestJudge_limits(t *testing.T) {
+	t.Parallel()
+	flat := make([]float64, anomaly.History)
+	for i := range flat {
+		if flat[i] = 100; i >= len(flat)-6 {
+			flat[i] = 195
+		}
+	}
+	fallen := slices.Clone(flat)
+	for i := len(flat) - 6; i < len(flat); i++ {
+		fallen[i] = 40
+	}
+	for _, c := range []struct {
+		clicks []float64
+		limits anomaly.Limits
+		want   anomaly.Direction
+	}{
+		{flat, anomaly.Usual, anomaly.Normal},
+		{flat, anomaly.Limits{Chance: anomaly.NormalChance, Rise: 0.5, Fall: 0.5, Clicks: 20}, anomaly.Above},
+		{flat, anomaly.Limits{Chance: anomaly.NormalChance, Rise: 0.5, Fall: 0.5, Clicks: 571}, anomaly.Normal},
+		{flat, anomaly.Limits{Chance: anomaly.NormalChance, Fall: 0.5, Clicks: 20}, anomaly.Normal},
+		{fallen, anomaly.Usual, anomaly.Below},
+		{fallen, anomaly.Limits{Chance: anomaly.NormalChance, Rise: 1, Clicks: 20}, anomaly.Normal},
+		{fallen, anomaly.Limits{Chance: anomaly.NormalChance, Rise: 1, Fall: 0.7, Clicks: 20}, anomaly.Normal},
+	} {
+		if j := anomaly.Judge(c.clicks, c.limits); j.Direction != c.want {
+			t.Errorf("%+v: %+v", c.limits, j)
+		}
 	}
 }
 
@@ -214,11 +279,11 @@ func TestJudge_chance(t *testing.T) {
 		last float64
 		want anomaly.Direction
 	}{{10, anomaly.Normal}, {15, anomaly.Normal}, {25, anomaly.Above}, {100, anomaly.Above}, {6, anomaly.Normal}, {0, anomaly.Below}} {
-		if j := anomaly.Judge(flat(c.last)); j.Direction != c.want {
+		if j := anomaly.Judge(flat(c.last), anomaly.Usual); j.Direction != c.want {
 			t.Errorf("%v clicks an hour after ten: %+v", c.last, j)
 		}
 	}
-	j := anomaly.Judge(flat(10))
+	j := anomaly.Judge(flat(10), anomaly.Usual)
 	size, mean, below := 1/(0.02+(1.0/60+0.02)/8), 60.0, 0.0 // the dispersion is the least one, and eight weeks are known
 	for k := range 60 {
 		lgamma := func(v float64) float64 { l, _ := math.Lgamma(v); return l }
@@ -228,10 +293,10 @@ func TestJudge_chance(t *testing.T) {
 	if math.Abs(j.Chance-(1-below)) > 1e-9 || j.Expected != mean {
 		t.Errorf("%+v, want the chance %v", j, 1-below)
 	}
-	if j := anomaly.Judge(make([]float64, anomaly.History)); j.Direction != anomaly.Normal {
+	if j := anomaly.Judge(make([]float64, anomaly.History), anomaly.Usual); j.Direction != anomaly.Normal {
 		t.Errorf("a link without clicks: %+v", j)
 	}
-	if j := anomaly.Judge(nil); j.Expected != 0 {
+	if j := anomaly.Judge(nil, anomaly.Usual); j.Expected != 0 {
 		t.Errorf("no hours: %+v", j)
 	}
 }

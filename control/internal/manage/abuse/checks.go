@@ -1,6 +1,7 @@
 package abuse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,13 +141,17 @@ func (s *Service) resume(ctx context.Context, p *pass) error {
 	if d.FinishedAt != 0 || d.Version != p.version {
 		d = store.Cursor{Name: p.source, Version: p.version, StartedAt: now}
 	}
+	var fault error // the first one; the next check tries these links again
 	for {
 		list, err := s.store.TargetsAfter(ctx, d.After, p.page)
 		if err != nil {
 			return fmt.Errorf("read destinations: %w", err)
 		}
 		for i := range list {
-			if err := s.judge(ctx, p, &list[i]); err != nil {
+			err := job.Contain(s.cfg.Logger, func() error { return s.judge(ctx, p, &list[i]) })
+			if errors.Is(err, job.ErrFault) {
+				fault = cmp.Or(fault, fmt.Errorf("check the destinations of link %s: %w", list[i].ID, err))
+			} else if err != nil {
 				return err
 			}
 		}
@@ -161,7 +166,7 @@ func (s *Service) resume(ctx context.Context, p *pass) error {
 		}
 		if d.FinishedAt != 0 {
 			s.checked.Store(d.FinishedAt)
-			return nil
+			return fault
 		}
 		if !backoff.Sleep(ctx, 5*time.Millisecond) { // leave the database to others
 			return ctx.Err()

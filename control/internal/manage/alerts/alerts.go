@@ -41,6 +41,26 @@ const (
 // Causes lists all causes.
 var Causes = []string{Clicks, Destination, Expiry, Exhaustion, Domain, Webhook}
 
+// How improbable clicks must be to count as unusual: the more sensitive, the less.
+const (
+	Low    = "low"
+	Medium = "normal"
+	High   = "high"
+)
+
+// Sensitivities lists the sensitivities.
+var Sensitivities = []string{Low, Medium, High}
+
+// The sides of the expected clicks that a rule looks at.
+const (
+	Both  = "both"
+	Above = "above"
+	Below = "below"
+)
+
+// Directions lists the sides.
+var Directions = []string{Both, Above, Below}
+
 // The kinds of channels. Webhooks need none: they subscribe to alert.fired and alert.resolved.
 const (
 	Mail    = "mail"
@@ -131,7 +151,7 @@ func (s *Service) forget(ctx context.Context) error {
 	})
 }
 
-// Look looks which causes hold. A rule that fails does not stop the others.
+// Look looks which causes hold. A rule that fails or panics does not stop the others.
 func (s *Service) Look(ctx context.Context) error {
 	const page = 100
 	var problems []error
@@ -140,12 +160,10 @@ func (s *Service) Look(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for i := range list {
-			if err := s.lookAt(ctx, &list[i]); err != nil {
-				problems = append(problems, err)
-			}
-			after = list[i].Num
-		}
+		problems = append(problems, job.Each(list, func(r *store.AlertRule) error {
+			after = r.Num
+			return s.lookAt(ctx, r)
+		}))
 		if len(list) < page || ctx.Err() != nil {
 			return errors.Join(problems...)
 		}

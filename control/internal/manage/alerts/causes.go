@@ -17,9 +17,8 @@ type cause struct {
 }
 
 const (
-	nearlyExhausted = 90 // percent
-	failingStreak   = 5  // attempts of a webhook
-	failingOrders   = 3  // orders of a certificate
+	failingStreak   = 5 // attempts of a webhook
+	failingOrders   = 3 // orders of a certificate
 	certificateEnds = 3 * 24 * time.Hour
 )
 
@@ -56,7 +55,7 @@ func (s *Service) holding(ctx context.Context, r *store.AlertRule) (list []cause
 
 // broken groups links by the destination that is broken.
 func (s *Service) broken(ctx context.Context, r *store.AlertRule) (list []cause, err error) {
-	found, err := s.store.BrokenDestinations(ctx, r.Workspace, r.LinkID, maxCauses)
+	found, err := s.store.BrokenDestinations(ctx, r, maxCauses)
 	for _, b := range found {
 		key := fmt.Sprintf("destination:%d", b.Destination)
 		if len(list) == 0 || list[len(list)-1].key != key {
@@ -75,7 +74,7 @@ func (s *Service) broken(ctx context.Context, r *store.AlertRule) (list []cause,
 // ending groups links by the day on which they end.
 func (s *Service) ending(ctx context.Context, r *store.AlertRule) (list []cause, err error) {
 	now := s.cfg.Now()
-	found, err := s.store.EndingLinks(ctx, r.Workspace, r.LinkID, now.UnixMilli(), now.AddDate(0, 0, int(r.Days)).UnixMilli(), maxCauses)
+	found, err := s.store.EndingLinks(ctx, r, now.UnixMilli(), now.AddDate(0, 0, int(r.Days)).UnixMilli(), maxCauses)
 	for i := range found {
 		at := time.UnixMilli(found[i].ExpiresAt).UTC()
 		key := "expiry:" + at.Format(time.DateOnly)
@@ -93,11 +92,11 @@ func (s *Service) ending(ctx context.Context, r *store.AlertRule) (list []cause,
 }
 
 func (s *Service) exhausted(ctx context.Context, r *store.AlertRule) (list []cause, err error) {
-	found, err := s.store.NearlyExhausted(ctx, r.Workspace, r.LinkID, nearlyExhausted, maxCauses)
+	found, err := s.store.NearlyExhausted(ctx, r, maxCauses)
 	for i := range found {
 		u := &found[i]
 		list = append(list, cause{Exhaustion, "exhaustion:" + u.ID,
-			fmt.Sprintf("The link %s has had at least %d %% of its %d clicks.", u.Name(), nearlyExhausted, u.MaxClicks), []string{u.ID}})
+			fmt.Sprintf("The link %s has had at least %d %% of its %d clicks.", u.Name(), r.Exhaustion, u.MaxClicks), []string{u.ID}})
 	}
 	return list, err
 }

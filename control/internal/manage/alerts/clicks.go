@@ -80,14 +80,14 @@ func (s *Service) judge(ctx context.Context, r *store.AlertRule, hour int64, bef
 	if err != nil {
 		return nil, err
 	}
-	known := map[uint64]store.AlertWatch{}
+	limits, known := limitsOf(&r.Unusual), map[uint64]store.AlertWatch{}
 	for _, w := range before {
 		known[w.Link] = w
 	}
 	for i := range links {
 		num := links[i].Num
 		w := known[num]
-		j := anomaly.Judge(series[num])
+		j := anomaly.Judge(series[num], limits)
 		next, change := anomaly.Watch{Alarm: anomaly.Direction(w.Alarm), Seen: w.Seen, Side: anomaly.Direction(w.Side),
 			Calm: w.Calm}.Next(j)
 		w.Link, w.Alarm, w.Seen, w.Side, w.Calm = num, int8(next.Alarm), next.Seen, int8(next.Side), next.Calm
@@ -101,9 +101,24 @@ func (s *Service) judge(ctx context.Context, r *store.AlertRule, hour int64, bef
 	return out, nil
 }
 
+// chances are the probabilities below which clicks are unusual, by sensitivity.
+var chances = map[string]float64{Low: anomaly.LowChance, Medium: anomaly.NormalChance, High: anomaly.HighChance}
+
+func limitsOf(u *store.Unusual) anomaly.Limits {
+	l := anomaly.Limits{Chance: chances[u.Sensitivity], Rise: float64(u.MinRise) / 100, Fall: float64(u.MinFall) / 100,
+		Clicks: float64(u.MinClicks)}
+	switch u.Direction {
+	case Above:
+		l.Fall = 0
+	case Below:
+		l.Rise = 0
+	}
+	return l
+}
+
 func (s *Service) watched(ctx context.Context, r *store.AlertRule) ([]store.Link, error) {
 	if r.LinkID == "" {
-		return s.store.LinksByClicks(ctx, r.Workspace, watchedLinks)
+		return s.store.MostClicked(ctx, r, watchedLinks)
 	}
 	found, err := s.store.LinksByID(ctx, []string{r.LinkID})
 	if u, ok := found[r.LinkID]; ok && u.Workspace == r.Workspace {

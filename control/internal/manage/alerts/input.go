@@ -2,7 +2,6 @@ package alerts
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -19,9 +18,6 @@ import (
 const (
 	maxName     = 100 // characters
 	maxChannels = 20  // of a rule
-	maxDays     = 90
-	// DefaultDays is how long before the end of a link a rule tells of it, if it does not say.
-	DefaultDays = 7
 )
 
 // ChannelInput is the input of CreateChannel and UpdateChannel. A nil field is not given. Quiet hours that are "" are removed.
@@ -237,163 +233,6 @@ func Clock(minutes int64) string {
 		return ""
 	}
 	return fmt.Sprintf("%02d:%02d", (minutes-1)/60, (minutes-1)%60)
-}
-
-// RuleInput is the input of CreateRule and UpdateRule. A nil field is not given.
-type RuleInput struct {
-	Name, LinkID     *string // LinkID "": all links of the workspace
-	Causes, Channels *[]string
-	Days             *int64
-	Active           *bool
-}
-
-func applyRule(ctx context.Context, c store.Conn, in *RuleInput, r *store.AlertRule, v *problem.Fields) error {
-	if in.Name != nil {
-		r.Name = v.Name("name", *in.Name, maxName)
-	}
-	if in.Causes != nil {
-		r.Causes = store.Distinct(*in.Causes)
-		if len(r.Causes) == 0 || slices.ContainsFunc(r.Causes, func(c string) bool { return !slices.Contains(Causes, c) }) {
-			v.Add("causes", "must be at least one of %s", strings.Join(Causes, ", "))
-		}
-	}
-	if in.Days != nil {
-		if r.Days = *in.Days; r.Days < 1 || r.Days > maxDays {
-			v.Add("days", "must be 1 to %d", maxDays)
-		}
-	}
-	if in.Active != nil {
-		r.Active = *in.Active
-	}
-	if in.LinkID != nil {
-		r.LinkID = *in.LinkID
-		if r.LinkID != "" {
-			u, err := c.LinkByID(ctx, r.LinkID)
-			if err != nil && !errors.Is(err, store.ErrNotFound) {
-				return err
-			}
-			if err != nil || u.Workspace != r.Workspace {
-				v.Add("urlId", "must be the id of a link of the workspace")
-			}
-		}
-	}
-	if in.Channels != nil {
-		r.Channels = store.Distinct(*in.Channels)
-		if len(r.Channels) > maxChannels {
-			v.Add("channelIds", "must be at most %d", maxChannels)
-			return nil
-		}
-		found, err := c.AlertChannelsByID(ctx, r.Workspace, r.Channels)
-		if err != nil {
-			return err
-		}
-		if len(found) != len(r.Channels) {
-			v.Add("channelIds", "must be ids of alert channels of the workspace")
-		}
-	}
-	return nil
-}
-
-// ListRules reads a page of the workspace's rules, the newest first, and counts all.
-func (s *Service) ListRules(ctx context.Context, p auth.Principal, offset, limit int) ([]store.AlertRule, int, error) {
-	list, total, err := s.store.AlertRules(ctx, p.Scope(), limit, offset)
-	return list, total, problem.Doing("list alert rules", err)
-}
-
-// CreateRule adds a rule to the workspace.
-func (s *Service) CreateRule(ctx context.Context, p auth.Principal, in RuleInput) (store.AlertRule, error) {
-	now := store.Now()
-	r := store.AlertRule{ID: store.NewID(), Workspace: p.Workspace.Num, Channels: []string{}, Days: DefaultDays, Active: true,
-		CreatedAt: now,
-		UpdatedAt: now}
-	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		var v problem.Fields
-		if in.Name == nil {
-			v.Add("name", "is required")
-		}
-		if in.Causes == nil {
-			v.Add("causes", "is required")
-		}
-		if err := applyRule(ctx, tx.Conn, &in, &r, &v); err != nil {
-			return err
-		}
-		if err := v.Err(); err != nil {
-			return err
-		}
-		if err := roomFor(ctx, tx, r.Workspace, "alert_rules", "rules"); err != nil {
-			return err
-		}
-		if err := tx.InsertAlertRule(ctx, &r); err != nil {
-			return err
-		}
-		return audit.Append(ctx, tx, ruleEntry(p, "ALERT_RULE_CREATED", &r, nil, ruleFields(&r)))
-	})
-	return r, problem.Doing("create alert rule", err)
-}
-
-func visibleRule(p auth.Principal) func(store.AlertRule, error) (store.AlertRule, error) {
-	return auth.Visible("Alert rule", func(r *store.AlertRule) bool { return p.Sees(r.Workspace) })
-}
-
-// UpdateRule changes the given fields. Open alerts of a rule that is turned off are resolved without messages.
-func (s *Service) UpdateRule(ctx context.Context, p auth.Principal, id string, in RuleInput) (store.AlertRule, error) {
-	var after store.AlertRule
-	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		before, err := visibleRule(p)(tx.LockAlertRule(ctx, id))
-		if err != nil {
-			return err
-		}
-		after = before
-		var v problem.Fields
-		if err := applyRule(ctx, tx.Conn, &in, &after, &v); err != nil {
-			return err
-		}
-		if err := v.Err(); err != nil {
-			return err
-		}
-		after.UpdatedAt = store.Now()
-		if err := tx.UpdateAlertRule(ctx, &after); err != nil {
-			return err
-		}
-		if !after.Active {
-			open, err := tx.OpenAlerts(ctx, after.Num)
-			if err != nil {
-				return err
-			}
-			for _, a := range open {
-				if err := tx.ResolveAlert(ctx, a.Num, s.nowMillis()); err != nil {
-					return err
-				}
-			}
-		}
-		return audit.Append(ctx, tx, ruleEntry(p, "ALERT_RULE_UPDATED", &after, ruleFields(&before), ruleFields(&after)))
-	})
-	return after, problem.Doing("update alert rule", err)
-}
-
-// DeleteRule removes a rule with its alerts.
-func (s *Service) DeleteRule(ctx context.Context, p auth.Principal, id string) error {
-	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		r, err := visibleRule(p)(tx.LockAlertRule(ctx, id))
-		if err != nil {
-			return err
-		}
-		if err := tx.DeleteAlertRule(ctx, r.Num); err != nil {
-			return err
-		}
-		return audit.Append(ctx, tx, ruleEntry(p, "ALERT_RULE_DELETED", &r, ruleFields(&r), nil))
-	})
-	return problem.Doing("delete alert rule", err)
-}
-
-func ruleEntry(p auth.Principal, action string, r *store.AlertRule, before, after map[string]any) audit.Entry {
-	return audit.Entry{UserID: p.UserID, Action: action, EntityType: "alert_rule", EntityID: r.ID, Workspace: r.Workspace, Old: before,
-		New: after}
-}
-
-func ruleFields(r *store.AlertRule) map[string]any {
-	return map[string]any{"name": r.Name, "causes": r.Causes, "urlId": r.LinkID, "days": r.Days, "channelIds": r.Channels,
-		"isActive": r.Active}
 }
 
 // Query selects alerts.

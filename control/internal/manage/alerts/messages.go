@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/outbound"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/backoff"
+	"github.com/shortline/shortline/shared/job"
 )
 
 const (
@@ -50,7 +51,11 @@ func (s *Service) sendSome(ctx context.Context) (more bool, err error) {
 		return false, fmt.Errorf("take messages about alerts: %w", err)
 	}
 	for i := range list {
-		if err := s.sendOne(ctx, &list[i]); err != nil {
+		err := job.Contain(s.cfg.Logger, func() error { return s.sendOne(ctx, &list[i]) })
+		if errors.Is(err, job.ErrFault) { // as of a receiver that does not answer: it does not stop the others, and is given up one day
+			err = s.ended(ctx, &list[i], failure{text: err.Error()})
+		}
+		if err != nil {
 			return false, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/domains/dnscheck"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 )
 
 const (
@@ -44,7 +45,7 @@ func (s *Service) CheckReserved(ctx context.Context) error {
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			errs[i] = s.checkReservation(ctx, &due[i], now)
+			errs[i] = job.Guard(func() error { return s.checkReservation(ctx, &due[i], now) })
 		})
 	}
 	group.Wait()

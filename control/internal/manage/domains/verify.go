@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 )
 
 // Verify looks up the records of a domain, and puts it into service if the TXT record is right. Within a few seconds of the
@@ -118,7 +119,7 @@ func (s *Service) CheckDue(ctx context.Context) error {
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			errs[i] = s.recheck(ctx, &due[i], now)
+			errs[i] = job.Guard(func() error { return s.recheck(ctx, &due[i], now) })
 		})
 	}
 	group.Wait()

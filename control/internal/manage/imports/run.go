@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/backoff"
+	"github.com/shortline/shortline/shared/job"
 )
 
 const (
@@ -77,21 +78,30 @@ func (s *Service) Next(ctx context.Context) (more bool, err error) {
 		}
 	}()
 	for range turn {
-		err := s.step(ctx, &i)
+		ended, err := job.Through(ctx, min(stepRows, max(i.Rows-i.Done, 1)), func(step job.Step) (bool, error) {
+			err := s.step(ctx, &i, step)
+			return i.Status != store.ImportRunning, err
+		})
+		if errors.Is(err, job.ErrBroken) {
+			ended, err = true, s.failImport(ctx, &i, "The service failed at the import several times. Its log says why.")
+		}
 		switch {
 		case errors.Is(err, errLost):
 			return true, nil
 		case err != nil:
 			return true, fmt.Errorf("import %s: %w", i.ID, err)
-		case i.Status != store.ImportRunning:
+		case ended:
 			return true, nil
 		}
 	}
 	return true, nil
 }
 
+// skipped is the problem of a row that makes an import panic.
+var skipped = fmt.Sprintf("could not be imported: the service failed at it %d times, and its log says why", job.Attempts)
+
 // step imports the next rows of an import that this process holds.
-func (s *Service) step(ctx context.Context, i *store.Import) error {
+func (s *Service) step(ctx context.Context, i *store.Import, step job.Step) error {
 	p, refused, err := auth.ActingFor(ctx, s.store.Conn, i.Workspace, i.UserID, "import")
 	if errors.Is(err, store.ErrNotFound) {
 		return errLost // the import was deleted with its user or workspace
@@ -110,7 +120,18 @@ func (s *Service) step(ctx context.Context, i *store.Import) error {
 		return s.failImport(ctx, i, e.Error())
 	}
 	rows := s.last.table.rows
-	rows = rows[min(i.Done, len(rows)):min(i.Done+stepRows, len(rows))]
+	rows = rows[min(i.Done, len(rows)):min(i.Done+step.Units, len(rows))]
+	if step.Failed {
+		return s.storeProgress(ctx, i, func(tx *store.Tx, next *store.Import) error {
+			next.Done += len(rows)
+			next.Failed += len(rows)
+			var problems []store.ImportProblem
+			for n := range rows {
+				problems = append(problems, s.last.reader.problemsOf(&rows[n], []problem.Field{{Message: skipped}})...)
+			}
+			return tx.InsertImportProblems(ctx, i.Num, problems)
+		})
+	}
 	for try := 1; ; try++ {
 		drafts, _, err := s.draft(ctx, p, s.last.reader, rows)
 		if err != nil {
@@ -152,9 +173,21 @@ func (s *Service) load(ctx context.Context, i *store.Import) error {
 	return nil
 }
 
-// importBatch imports drafts in one transaction that also counts them. i is the import as it was read last, and becomes what is
-// stored.
+// importBatch imports drafts in one transaction that also counts them.
 func (s *Service) importBatch(ctx context.Context, p auth.Principal, i *store.Import, rows []row, drafts []*links.Draft) error {
+	return s.storeProgress(ctx, i, func(tx *store.Tx, next *store.Import) error {
+		if len(drafts) > 0 {
+			if err := s.links.ImportMany(ctx, tx, p, drafts, links.Conflicts(i.Conflicts), i.ID); err != nil {
+				return err
+			}
+		}
+		return problem.Doing("store problems of an import", tx.InsertImportProblems(ctx, i.Num, s.countOutcomes(next, rows, drafts)))
+	})
+}
+
+// storeProgress does a part of an import and stores its progress in one transaction, if this process still holds the import. i is the
+// import as it was read last, and becomes what is stored.
+func (s *Service) storeProgress(ctx context.Context, i *store.Import, do func(tx *store.Tx, next *store.Import) error) error {
 	next := *i
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		held, err := tx.HoldImport(ctx, i.Num, s.holder, lease)
@@ -165,19 +198,13 @@ func (s *Service) importBatch(ctx context.Context, p auth.Principal, i *store.Im
 			return fmt.Errorf("renew the lease of an import: %w", err)
 		}
 		next = held
-		if len(drafts) > 0 {
-			if err := s.links.ImportMany(ctx, tx, p, drafts, links.Conflicts(i.Conflicts), i.ID); err != nil {
-				return err
-			}
-		}
-		problems := s.countOutcomes(&next, rows, drafts)
-		if err := tx.InsertImportProblems(ctx, i.Num, problems); err != nil {
-			return fmt.Errorf("store problems of an import: %w", err)
+		if err := do(tx, &next); err != nil {
+			return err
 		}
 		var entries []audit.Entry
 		if next.Done >= next.Rows {
 			next.Status, next.FinishedAt = store.ImportDone, store.Now()
-			entries = append(entries, entry(p.UserID, "IMPORT_FINISHED", nil, &next))
+			entries = append(entries, entry(i.UserID, "IMPORT_FINISHED", nil, &next))
 		}
 		if err := tx.UpdateImport(ctx, &next); err != nil {
 			return fmt.Errorf("store the progress of an import: %w", err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/backoff"
+	"github.com/shortline/shortline/shared/job"
 )
 
 const (
@@ -68,7 +69,11 @@ func (s *Service) askHost(ctx context.Context, list []store.Destination, answers
 		if i > 0 && !backoff.Sleep(ctx, s.cfg.Spacing) || ctx.Err() != nil {
 			return
 		}
-		v := s.ask(ctx, d.URL)
+		v := verdict{result: unclear}
+		_ = job.Contain(s.cfg.Logger, func() error {
+			v = s.ask(ctx, d.URL)
+			return nil
+		})
 		if ctx.Err() != nil { // the question was interrupted
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 )
 
 const (
@@ -51,9 +52,15 @@ func (s *Service) tellDue(ctx context.Context) (more bool, err error) {
 		}
 		var events []webhooks.Event
 		for _, d := range due {
-			if u, ok := list[d.Link]; ok {
-				events = append(events, timedEvent(tx.Conn, &u, d, now))
+			u, ok := list[d.Link]
+			if !ok {
+				continue
 			}
+			// A panic costs only the event of this link: the transaction deletes what it has taken.
+			_ = job.Contain(s.cfg.Logger, func() error {
+				events = append(events, timedEvent(tx.Conn, &u, d, now))
+				return nil
+			})
 		}
 		return webhooks.Emit(ctx, tx, events...)
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 )
 
 const (
@@ -24,6 +25,9 @@ const (
 	// keepEdits is how long edits can be undone after their end.
 	keepEdits = 30 * 24 * time.Hour
 )
+
+// skipped is the problem of a link that makes an edit panic.
+var skipped = fmt.Sprintf("could not be changed: the service failed at it %d times, and its log says why", job.Attempts)
 
 // errEditLost says that an edit has ended or was turned round, or that another process holds it.
 var errEditLost = errors.New("the edit no longer belongs to this process")
@@ -54,7 +58,12 @@ func (s *Service) NextEdit(ctx context.Context) (more bool, err error) {
 		}
 	}()
 	for range editTurn {
-		ended, err := s.tryStep(ctx, &e)
+		ended, err := job.Through(ctx, min(editStep, max(e.Total-e.Done, 1)), func(step job.Step) (bool, error) {
+			return s.editSome(ctx, &e, step)
+		})
+		if errors.Is(err, job.ErrBroken) {
+			ended, err = true, s.failEdit(ctx, &e)
+		}
 		switch {
 		case errors.Is(err, errEditLost), err == nil && ended:
 			return true, nil
@@ -66,7 +75,7 @@ func (s *Service) NextEdit(ctx context.Context) (more bool, err error) {
 }
 
 // editSome makes the next step of an edit that this process holds, and reports whether the edit has ended.
-func (s *Service) editSome(ctx context.Context, e *store.LinkEdit, how pace) (ended bool, err error) {
+func (s *Service) editSome(ctx context.Context, e *store.LinkEdit, how job.Step) (ended bool, err error) {
 	p, refused, err := auth.ActingFor(ctx, s.store.Conn, e.Workspace, e.UserID, "edit")
 	if errors.Is(err, store.ErrNotFound) {
 		return false, errEditLost // the edit was deleted with its user or workspace
@@ -74,20 +83,34 @@ func (s *Service) editSome(ctx context.Context, e *store.LinkEdit, how pace) (en
 	if err != nil {
 		return false, err
 	}
-	rows, err := s.store.EditedLinks(ctx, e.Num, e.Done, how.links)
+	rows, err := s.store.EditedLinks(ctx, e.Num, e.Done, how.Units)
 	if err != nil {
 		return false, fmt.Errorf("read the links of an edit: %w", err)
 	}
-	step := &editing{service: s, p: p, undo: e.Status == store.EditUndoing, rows: rows, pace: how, screened: map[string]string{}}
+	step := &editing{service: s, p: p, undo: e.Status == store.EditUndoing, rows: rows, step: how, screened: map[string]string{}}
 	if err := json.Unmarshal([]byte(e.Change), &step.change); err != nil {
 		return false, fmt.Errorf("read a change: %w", err)
 	}
-	if refused == "" && !how.skip {
+	if refused == "" && !how.Failed {
 		if err := step.screen(ctx); err != nil {
 			return false, fmt.Errorf("check destinations: %w", err)
 		}
 	}
-	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+	err = s.storeProgress(ctx, e, func(tx *store.Tx, next *store.LinkEdit) error {
+		if refused != "" {
+			next.Status, next.Failure, next.FinishedAt = store.EditFailed, refused, store.Now()
+			return nil
+		}
+		return step.writeStep(ctx, tx, next)
+	})
+	return e.FinishedAt != 0, err
+}
+
+// storeProgress changes and stores an edit in a transaction, if this process still holds it. e is the edit as it was read last, and
+// becomes what is stored.
+func (s *Service) storeProgress(ctx context.Context, e *store.LinkEdit, change func(*store.Tx, *store.LinkEdit) error) error {
+	next := *e
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		held, err := tx.HoldLinkEdit(ctx, e.Num, s.holder, editLease)
 		if errors.Is(err, store.ErrNotFound) || err == nil && (held.Done != e.Done || held.Status != e.Status) {
 			return errEditLost
@@ -95,19 +118,25 @@ func (s *Service) editSome(ctx context.Context, e *store.LinkEdit, how pace) (en
 		if err != nil {
 			return fmt.Errorf("renew the lease of an edit: %w", err)
 		}
-		next := held
-		if refused != "" {
-			next.Status, next.Failure, next.FinishedAt = store.EditFailed, refused, store.Now()
-		} else if err := step.writeStep(ctx, tx, &next); err != nil {
+		next = held
+		if err := change(tx, &next); err != nil {
 			return err
 		}
-		if err := tx.UpdateLinkEdit(ctx, &next); err != nil {
-			return fmt.Errorf("store the progress of an edit: %w", err)
-		}
+		return problem.Doing("store the progress of an edit", tx.UpdateLinkEdit(ctx, &next))
+	})
+	if err == nil {
 		*e = next
+	}
+	return err
+}
+
+// failEdit ends an edit that panics whichever links it leaves out.
+func (s *Service) failEdit(ctx context.Context, e *store.LinkEdit) error {
+	return s.storeProgress(ctx, e, func(_ *store.Tx, next *store.LinkEdit) error {
+		next.Status, next.FinishedAt = store.EditFailed, store.Now()
+		next.Failure = "The service failed at the edit several times. Its log says why."
 		return nil
 	})
-	return e.FinishedAt != 0, err
 }
 
 // editing is one step of an edit.
@@ -117,7 +146,7 @@ type editing struct {
 	change   Change
 	undo     bool
 	rows     []store.EditedLink
-	pace     pace
+	step     job.Step
 	screened map[string]string // problems of destinations, by destination; "": allowed
 }
 
@@ -209,7 +238,7 @@ func (g *editing) refusal(before, after *store.Link) error {
 
 // writeStep changes the links of the step, and counts them in e.
 func (g *editing) writeStep(ctx context.Context, tx *store.Tx, e *store.LinkEdit) error {
-	if g.pace.skip {
+	if g.step.Failed {
 		for i := range g.rows {
 			g.rows[i].Field, g.rows[i].Message = "", skipped
 		}
@@ -335,7 +364,7 @@ func (g *editing) count(ctx context.Context, tx *store.Tx, e *store.LinkEdit, wa
 		}
 	}
 	e.Done += len(g.rows)
-	if len(g.rows) < g.pace.links || e.Done >= e.Total {
+	if len(g.rows) < g.step.Units || e.Done >= e.Total {
 		if e.FinishedAt = store.Now(); g.undo {
 			e.Status = store.EditUndone
 		} else {

@@ -57,7 +57,6 @@ type Service struct {
 	passwords *auth.Passwords
 	holder    string        // of leases of edits
 	edits     chan struct{} // an edit was started or is taken back
-	crashes   crashes       // of edits
 }
 
 // New returns a Service for an open store. passwords hashes the passwords of links.

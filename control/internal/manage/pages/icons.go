@@ -5,12 +5,15 @@ import (
 	"context"
 	"fmt"
 	"image/png"
+	"log/slog"
 	"net/url"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/dgraph-io/ristretto/v2"
+
+	"github.com/shortline/shortline/shared/job"
 )
 
 const (
@@ -92,7 +95,10 @@ func (s *Service) Run(ctx context.Context) error {
 				case <-ctx.Done():
 					return
 				case site := <-s.icons.queue:
-					s.fetchIcon(ctx, site)
+					_ = job.Contain(slog.Default(), func() error {
+						s.fetchIcon(ctx, site)
+						return nil
+					})
 				}
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/link"
 )
 
@@ -136,7 +137,12 @@ func (s *Service) Screen(ctx context.Context, destinations []string) ([]string, 
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			switch v, reason, _ := s.Ask(ctx, d, OccasionChange); v {
+			v, reason := Unknown, ""
+			_ = job.Contain(s.cfg.Logger, func() error {
+				v, reason, _ = s.Ask(ctx, d, OccasionChange)
+				return nil
+			})
+			switch v {
 			case Blocked:
 				if problems[i] = "must not lead to this address, which the operator's check refuses"; reason != "" {
 					problems[i] += ": " + reason

@@ -155,6 +155,9 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 			if err == nil && !free {
 				err = nameTaken(after.Name)
 			}
+			if err == nil && after.Name != before.Name {
+				err = tx.RenameTagOfAlerts(ctx, after.Workspace, before.Name, after.Name)
+			}
 			if err != nil {
 				return err
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/outbound"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/backoff"
+	"github.com/shortline/shortline/shared/job"
 )
 
 const (
@@ -51,6 +52,16 @@ func (s *Service) send(ctx context.Context, w *store.Webhook, m message) (r resu
 	r.log = store.WebhookLog{
 		ID: store.NewID(), WebhookID: w.ID, DeliveryID: m.delivery, Event: m.event, Payload: m.payload, Attempt: m.attempt, SentAt: s.now(),
 	}
+	if err := job.Contain(s.cfg.Logger, func() error { s.attempt(ctx, w, m, &r); return nil }); err != nil {
+		r.log.Error, r.log.Success, r.again = "The service failed at the attempt. Its log says why.", false, true
+	}
+	r.log.Duration = time.Since(start).Milliseconds()
+	s.metrics.attempt(r.log.Success, time.Since(start))
+	return r
+}
+
+// attempt sends a request, and sets in r what has come of it.
+func (s *Service) attempt(ctx context.Context, w *store.Webhook, m message, r *result) {
 	res, err := s.request(ctx, w, m, r.log.SentAt)
 	if err == nil {
 		defer res.Body.Close()
@@ -62,7 +73,6 @@ func (s *Service) send(ctx context.Context, w *store.Webhook, m message) (r resu
 			err = nil // the status decides; the body may be incomplete
 		}
 	}
-	r.log.Duration = time.Since(start).Milliseconds()
 	switch {
 	case err != nil && ctx.Err() != nil:
 		r.aborted = true
@@ -75,8 +85,6 @@ func (s *Service) send(ctx context.Context, w *store.Webhook, m message) (r resu
 		r.log.Error = strings.TrimSpace(fmt.Sprintf("The receiver answered %d %s", res.StatusCode, http.StatusText(res.StatusCode))) + "."
 		r.again, r.retryAfter = worthRetrying(res.StatusCode), backoff.RetryAfter(res.Header.Get("Retry-After"), s.cfg.Now(), maxRetryAfter)
 	}
-	s.metrics.attempt(r.log.Success, time.Since(start))
-	return r
 }
 
 // errUnusable is the error of a webhook that cannot be used. Retries do not help.

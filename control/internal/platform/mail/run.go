@@ -10,6 +10,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/smtp"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/backoff"
+	"github.com/shortline/shortline/shared/job"
 )
 
 const (
@@ -117,7 +118,7 @@ func (s *Service) drop(ctx context.Context) error {
 // attempt sends a claimed e-mail and records the result.
 func (s *Service) attempt(m store.Mail) {
 	began := time.Now()
-	err := s.deliver(s.attempts, m)
+	err := job.Contain(s.cfg.Logger, func() error { return s.deliver(s.attempts, m) })
 	if err != nil && s.attempts.Err() != nil {
 		// The service stops. Whether the server has accepted the e-mail is unknown, so send it again.
 		s.record(began, func(ctx context.Context, tx *store.Tx) error {

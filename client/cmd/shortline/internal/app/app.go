@@ -212,12 +212,26 @@ func ReadLine(r io.Reader) (string, error) {
 	}
 }
 
+// mostRead is the size of the largest file that ReadFile reads. A command that reads a file as a whole sends it in one request, or holds
+// it in memory several times.
+const mostRead = 100 << 20
+
 // ReadFile reads the file that a flag names; - is standard input.
 func (a *App) ReadFile(name string) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(a.In)
+	from := a.In
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		from = file
 	}
-	return os.ReadFile(name)
+	text, err := io.ReadAll(io.LimitReader(from, mostRead+1))
+	if err == nil && len(text) > mostRead {
+		return nil, Usage("%s is larger than %d MB", cmp.Or(strings.TrimPrefix(name, "-"), "the standard input"), mostRead>>20)
+	}
+	return text, err
 }
 
 // Wait is for polling. It returns the context's error if that ends first.

@@ -102,6 +102,15 @@ func codeOf(status int) int {
 	return CodeError
 }
 
+// Problems are errors that have a line each, such as the mistakes of a file. It must not be empty.
+type Problems []error
+
+// Error implements error.
+func (p Problems) Error() string { return errors.Join(p...).Error() }
+
+// Unwrap returns all of them.
+func (p Problems) Unwrap() []error { return p }
+
 // ShowError writes an error to standard error: for people, or as JSON with --output json.
 func (a *App) ShowError(err error) {
 	var exit *Exit
@@ -119,7 +128,11 @@ func (a *App) ShowError(err error) {
 			a.showJSON(map[string]any{"message": err.Error(), "exitCode": Code(err)})
 			return
 		}
-		fmt.Fprintln(a.Err, a.red("shortline: ")+output.Clean(err.Error()))
+		lines := Problems{err}
+		_ = errors.As(err, &lines)
+		for _, one := range lines {
+			fmt.Fprintln(a.Err, a.red("shortline: ")+output.Clean(one.Error()))
+		}
 		return
 	}
 	if a.Output == "json" {

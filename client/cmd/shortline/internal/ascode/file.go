@@ -1,7 +1,6 @@
 package ascode
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/shortline/shortline/client/cmd/shortline/internal/app"
+	"github.com/shortline/shortline/client/cmd/shortline/internal/output"
 )
 
 // source is what files say.
@@ -70,7 +70,10 @@ func readSources(a *app.App, names []string) (*source, error) {
 			}
 		}
 	}
-	return all, fileError(errors.Join(append(problems, onlyDefault(all.shared))...))
+	if err := onlyDefault(all.shared); err != nil {
+		problems = append(problems, err)
+	}
+	return all, fileError(firstProblems(problems))
 }
 
 // fileError gives an error of a file the exit code 1, because 2 can mean that there are changes.
@@ -131,14 +134,22 @@ func readSource(name string, text []byte, secrets *secrets) (*source, error) {
 	if version != 1 && len(r.problems) == 0 {
 		r.reject(root, "the file must begin with version: 1")
 	}
-	if len(r.problems) > mostProblems {
-		r.problems = append(r.problems[:mostProblems:mostProblems], fmt.Errorf("and %d more", len(r.problems)-mostProblems))
-	}
-	return out, errors.Join(r.problems...)
+	return out, firstProblems(r.problems)
 }
 
 // mostProblems is how many problems of a file are shown.
 const mostProblems = 20
+
+// firstProblems returns the first problems as an error; nil if there are none.
+func firstProblems(list []error) error {
+	if len(list) == 0 {
+		return nil
+	}
+	if len(list) > mostProblems {
+		list = append(list[:mostProblems:mostProblems], fmt.Errorf("and %s more", output.Number(int64(len(list)-mostProblems))))
+	}
+	return app.Problems(list)
+}
 
 // kind is the kind of value that a field has.
 type kind int

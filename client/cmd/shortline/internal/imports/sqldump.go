@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // dump reads rows of tables from the text that mysqldump, pg_dump and sqlite3 .dump write. It keeps one value at a time, because tables
@@ -15,6 +16,7 @@ type dump struct {
 	escapes bool                // a backslash within a string has a meaning, as MySQL writes it
 	columns map[string][]string // of tables, from CREATE TABLE
 	next    *lexeme             // that was read too early
+	found   bool                // rows of a wanted table, or none of a table that was made
 }
 
 // lexeme is a part of a statement.
@@ -26,7 +28,11 @@ type lexeme struct {
 // mostValue is the largest number of bytes of a value.
 const mostValue = 16 << 20
 
-var errValue = errors.New("the dump has a value that is too large")
+var (
+	errValue    = errors.New("the dump has a value that is too large")
+	errNotText  = errors.New("the dump has NUL bytes, so it is not text in UTF-8; convert a file in UTF-16 first, as with iconv")
+	errNoTables = errors.New("the dump has no table with links; is it of the right database and complete?")
+)
 
 func newDump(r io.Reader) *dump {
 	return &dump{in: bufio.NewReaderSize(r, 1<<20), columns: map[string][]string{}}
@@ -34,19 +40,35 @@ func newDump(r io.Reader) *dump {
 
 // eachRow calls row for each row of the wanted tables. Values that are NULL are missing.
 func (d *dump) eachRow(wanted func(table string) bool, row func(table string, values map[string]string)) error {
+	var garbled error
+	checked := func(table string, values map[string]string) {
+		d.found = true
+		for column, text := range values {
+			if !utf8.ValidString(text) {
+				garbled = fmt.Errorf("the column %s of the table %s is not in UTF-8; write the dump in UTF-8", column, table)
+			}
+		}
+		row(table, values)
+	}
 	for {
+		if garbled != nil {
+			return garbled
+		}
 		word, err := d.lex()
 		if errors.Is(err, io.EOF) {
+			if !d.found {
+				return errNoTables
+			}
 			return nil
 		}
 		if err == nil {
 			switch strings.ToUpper(word.text) {
 			case "CREATE":
-				err = d.create()
+				err = d.create(wanted)
 			case "INSERT":
-				err = d.insert(wanted, row)
+				err = d.insert(wanted, checked)
 			case "COPY":
-				err = d.copy(wanted, row)
+				err = d.copy(wanted, checked)
 			default:
 				d.next = word
 				err = d.skip()
@@ -88,7 +110,7 @@ func (d *dump) name(one *lexeme) (string, error) {
 }
 
 // create notes the columns of a table.
-func (d *dump) create() error {
+func (d *dump) create(wanted func(string) bool) error {
 	table, err := d.lex()
 	if err != nil || !strings.EqualFold(table.text, "TABLE") {
 		d.next = table
@@ -114,6 +136,7 @@ func (d *dump) create() error {
 		switch {
 		case one.kind == ';':
 			d.columns[full] = columns
+			d.found = d.found || wanted(full)
 			return nil
 		case one.kind == '(':
 			depth++
@@ -311,6 +334,8 @@ func (d *dump) lex() (*lexeme, error) {
 		}
 		after, _ := d.in.Peek(1) // nothing at the end of the file
 		switch {
+		case c == 0:
+			return nil, errNotText
 		case c <= ' ':
 		case c == '-' && string(after) == "-", c == '#':
 			line, err := d.line()

@@ -97,6 +97,9 @@ func (r *Remote) Do(ctx context.Context, in Request) (*Response, error) {
 		return nil, err
 	}
 	defer res.Close()
+	if kind := res.Header.Get("Content-Type"); strings.HasPrefix(kind, "text/html") && strings.HasPrefix(in.Path, "/api/") {
+		return nil, fmt.Errorf("%s sent a web page and not JSON; is it the address of a Shortline?", r.Base.Host)
+	}
 	body, err := io.ReadAll(res)
 	if err != nil {
 		return nil, r.Failed(ctx, err)

@@ -11,6 +11,7 @@ package dnscheck
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/shortline/shortline/control/internal/manage/domains/hostname"
+	"github.com/shortline/shortline/shared/job"
 )
 
 // MaxTime is the longest time that a check takes.
@@ -163,7 +165,13 @@ func (c *Checker) Check(ctx context.Context, host, value string, t Targets) Resu
 	var h hostTrails
 	var wg sync.WaitGroup
 	look := func(into *trail, name, stop string, kind uint16) {
-		wg.Go(func() { *into = s.lookup(ctx, name, stop, kind) })
+		*into = trail{chain: []string{name}, failure: errGarbled} // what remains after a panic
+		wg.Go(func() {
+			_ = job.Contain(slog.Default(), func() error {
+				*into = s.lookup(ctx, name, stop, kind)
+				return nil
+			})
+		})
 	}
 	look(&txt, canonical(TXTName(host)), "", dns.TypeTXT)
 	look(&h.cname, name, edge, dns.TypeCNAME)

@@ -3,11 +3,14 @@ package dnscheck
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"sync"
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/shortline/shortline/shared/job"
 )
 
 const (
@@ -49,8 +52,12 @@ func (s *session) ask(ctx context.Context, q dns.Question) (*answer, *failure) {
 				next++
 				pending++
 				wg.Go(func() {
-					a, f := s.checker.attempt(ctx, s.resolvers[i], q)
-					outcomes <- outcome{i, a, f}
+					o := outcome{i, nil, errGarbled} // after a panic
+					_ = job.Contain(slog.Default(), func() error {
+						o.answer, o.failure = s.checker.attempt(ctx, s.resolvers[i], q)
+						return nil
+					})
+					outcomes <- o
 				})
 				return
 			}

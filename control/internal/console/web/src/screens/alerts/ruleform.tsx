@@ -9,16 +9,19 @@ import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
 import { NameField } from '../../ui/namefield';
 import { Picker } from '../../ui/picker';
+import { TagField } from '../link/tags';
 import { bare } from '../links/changes';
 import { Restored } from '../workspace/restored';
 import { causes, chats, type Cause } from './causes';
+import { LimitFields, limitsBody, limitsOf, type Limits } from './limits';
 
 export type Rule = Schema<'AlertRule'>;
 
 interface Fields {
   name: string;
   causes: Cause[];
-  days: string;
+  limits: Limits;
+  tags: readonly string[];
   urlId: string;
   link: string; // its address
   channelIds: string[];
@@ -27,7 +30,8 @@ interface Fields {
 const fieldsOf = (rule: Rule | undefined): Fields => ({
   name: rule?.name ?? '',
   causes: rule?.causes ?? ['destination', 'domain', 'webhook'],
-  days: String(rule?.days ?? 7),
+  limits: limitsOf(rule),
+  tags: rule?.tags ?? [],
   urlId: rule?.urlId ?? '',
   link: rule?.urlId ?? '',
   channelIds: rule?.channelIds ?? [],
@@ -108,11 +112,11 @@ interface RuleFormProps {
 export function RuleForm({ rule, channels, onClose, onSaved }: RuleFormProps) {
   const initial = fieldsOf(rule);
   const draft = useDraft(`alertrule.${workspace.value?.id ?? ''}.${rule?.id ?? ''}`, initial);
-  const saving = useSaving(['name', 'causes', 'days', 'urlId', 'channelIds']);
-  const { name, causes: chosen, days, urlId, link, channelIds } = draft.value;
+  const saving = useSaving(['name', 'causes', 'urlId', 'tags', 'channelIds', ...Object.keys(initial.limits)]);
+  const { name, causes: chosen, limits, tags, urlId, link, channelIds } = draft.value;
   const part = { fields: draft.value, set: draft.patch, problem: saving.problem };
   const save = async () => {
-    const body = { name, causes: chosen, days: Number(days) || 0, urlId: urlId || null, channelIds };
+    const body = { name, causes: chosen, ...limitsBody(limits), urlId: urlId || null, tags: [...tags], channelIds };
     if (rule) await api.put('/api/alert-rules/{id}', { path: { id: rule.id }, body });
     else await api.post('/api/alert-rules', { body });
     draft.discard(initial);
@@ -129,17 +133,12 @@ export function RuleForm({ rule, channels, onClose, onSaved }: RuleFormProps) {
       <Restored draft={draft} initial={initial} />
       <NameField value={name} onValue={(value) => draft.patch({ name: value })} problem={saving.problem('name')} />
       <Causes {...part} />
-      {chosen.includes('expiry') && (
-        <Input
-          label={t('alert.days')}
-          name="days"
-          type="number"
-          inputmode="numeric"
-          value={days}
-          onValue={(value) => draft.patch({ days: value })}
-          problem={saving.problem('days')}
-        />
-      )}
+      <LimitFields
+        causes={chosen}
+        fields={limits}
+        set={(values) => draft.patch({ limits: { ...limits, ...values } })}
+        problem={saving.problem}
+      />
       <Picker
         label={t('links.title')}
         hint={t('alert.scopeHint')}
@@ -147,9 +146,12 @@ export function RuleForm({ rule, channels, onClose, onSaved }: RuleFormProps) {
         shown={urlId === '' ? t('alert.allLinks') : bare(link)}
         none={t('alert.allLinks')}
         find={findLinks}
-        onPick={(value, text) => draft.patch({ urlId: value, link: text })}
+        onPick={(value, text) => draft.patch({ urlId: value, link: text, ...(value && { tags: [] }) })}
         problem={saving.problem('urlId')}
       />
+      {urlId === '' && (
+        <TagField values={tags} onValues={(values) => draft.patch({ tags: values })} problem={saving.problem('tags')} />
+      )}
       <Channels {...part} all={channels} />
     </FormDialog>
   );

@@ -13,6 +13,17 @@ function Scope({ of: r }: { of: Rule }) {
   const link = useResource(r.urlId ?? '', async (signal) =>
     r.urlId === null ? undefined : api.get('/api/urls/{id}', { path: { id: r.urlId }, signal }),
   );
+  if (r.tags.length > 0) {
+    return (
+      <span class="named">
+        {r.tags.map((tag) => (
+          <bdi key={tag} class="tag">
+            {tag}
+          </bdi>
+        ))}
+      </span>
+    );
+  }
   if (r.urlId === null) return <>{t('alert.allLinks')}</>;
   return (
     <a href={to(`/links/${r.urlId}`)}>

@@ -155,12 +155,12 @@ export const alerts = {
     ar: 'قبل نهاية رابط بأيام.',
   },
   'alert.causeHint.exhaustion': {
-    en: 'A link has had 90 % of the clicks that it may have.',
-    de: 'Ein Link hatte 90 % der Klicks, die er haben darf.',
-    fr: 'Un lien a reçu 90 % des clics permis.',
-    es: 'Un enlace ha tenido el 90 % de los clics permitidos.',
-    ja: '上限の 90% のクリックに達したとき。',
-    ar: 'بلغ رابط 90٪ من نقراته المسموحة.',
+    en: 'A link has had most of the clicks that it may have.',
+    de: 'Ein Link hatte die meisten Klicks, die er haben darf.',
+    fr: 'Un lien a reçu la plupart des clics permis.',
+    es: 'Un enlace ha tenido la mayoría de los clics permitidos.',
+    ja: '上限に近いクリック数に達したとき。',
+    ar: 'استنفد رابط معظم نقراته المسموحة.',
   },
   'alert.causeHint.domain': {
     en: 'A domain left service, or its certificate cannot be renewed.',

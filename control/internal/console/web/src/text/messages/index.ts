@@ -5,6 +5,7 @@ import type { Catalogue } from '../message';
 import { abuse } from './abuse';
 import { access } from './access';
 import { account } from './account';
+import { alertlimits } from './alertlimits';
 import { alerts } from './alerts';
 import { app } from './app';
 import { audit } from './audit';
@@ -69,6 +70,7 @@ export const messages = {
   ...access,
   ...account,
   ...factors,
+  ...alertlimits,
   ...alerts,
   ...app,
   ...controls,
