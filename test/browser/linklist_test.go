@@ -97,7 +97,7 @@ func TestLinkList_dates_of_creation(t *testing.T) {
 	b.until(`location.search === '?created=2020-02-01..2020-02-29' && !document.querySelector('.popover')`)
 	b.until(`/^Created: Feb 1\D+29, 2020$/.test(document.querySelector('.active .chip').textContent)`)
 	b.sees("0 links")
-	b.press("Clear filters", "2 links")
+	b.press("Clear the filters", "2 links")
 }
 
 // A row has the short address as its largest text, which a click copies, and says what is special about its link.
