@@ -18,8 +18,12 @@ type Import struct {
 	// The name of the column for each field; empty before the start.
 	Mapping map[string]string `json:"mapping"`
 	// null before the start.
-	Conflicts *Conflicts     `json:"conflicts"`
-	Progress  ImportProgress `json:"progress"`
+	Conflicts *Conflicts `json:"conflicts"`
+	// How the dates of the file are written; null before the start.
+	DateFormat *DateFormat `json:"dateFormat"`
+	// IANA time zone of dates without one; null before the start.
+	TimeZone *string        `json:"timeZone"`
+	Progress ImportProgress `json:"progress"`
 	// Why the status is FAILED.
 	Failure *string `json:"failure"`
 	// Id of the user who imports.
@@ -68,6 +72,11 @@ type ImportPlan struct {
 	Mapping map[string]string `json:"mapping"`
 	// What happens to a row whose slug or externalId is taken: skip (default), rename, or overwrite.
 	Conflicts Optional[Conflicts] `json:"conflicts,omitzero"`
+	// How dates are written besides ISO 8601: iso (default, no other way), dots (31.01.2027), dayFirst (31/01/2027),
+	// monthFirst (01/31/2027), or auto, the only one of these that fits all dates of the file.
+	DateFormat Optional[DateFormat] `json:"dateFormat,omitzero"`
+	// IANA time zone of dates without one; UTC if it is left out.
+	TimeZone Optional[string] `json:"timeZone,omitzero"`
 }
 
 type ImportPreview struct {
@@ -84,6 +93,7 @@ type ImportPreview struct {
 	// What rows without errors would lose, at most 1,000: first what concerns the whole file, with the line of the
 	// header as row.
 	Warnings []ImportProblem `json:"warnings"`
+	Dates    ImportDates     `json:"dates"`
 }
 
 type ImportProblem struct {
@@ -102,6 +112,25 @@ type ImportProblem struct {
 	Values []string `json:"values,omitzero"`
 }
 
+type ImportDates struct {
+	// The format of the request; with auto, the only one that fits all dates of the file. null if none or several fit,
+	// so that only ISO 8601 is read.
+	Format *DateFormat `json:"format"`
+	// The first three dates of each column.
+	First []ImportDate `json:"first"`
+}
+
+type ImportDate struct {
+	// Number of the line in the file on which the row begins, from 1.
+	Row    int    `json:"row"`
+	Field  string `json:"field"`
+	Column string `json:"column"`
+	// The cell, cut.
+	Value string `json:"value"`
+	// The instant; null if the date is refused.
+	Time *time.Time `json:"time"`
+}
+
 // Conflicts is one of these; later servers may know more.
 type Conflicts string
 
@@ -109,6 +138,17 @@ const (
 	ConflictsSkip      Conflicts = "skip"
 	ConflictsRename    Conflicts = "rename"
 	ConflictsOverwrite Conflicts = "overwrite"
+)
+
+// DateFormat is one of these; later servers may know more.
+type DateFormat string
+
+const (
+	DateFormatIso        DateFormat = "iso"
+	DateFormatDots       DateFormat = "dots"
+	DateFormatDayFirst   DateFormat = "dayFirst"
+	DateFormatMonthFirst DateFormat = "monthFirst"
+	DateFormatAuto       DateFormat = "auto"
 )
 
 // ImportStatus is one of these; later servers may know more.

@@ -102,9 +102,13 @@ type EditUTM struct {
 }
 
 type EditFilter struct {
-	BundleID  Optional[string] `json:"bundleId,omitzero"`
-	CreatedBy Optional[string] `json:"createdBy,omitzero"`
-	Domain    Optional[string] `json:"domain,omitzero"`
+	BundleID Optional[string] `json:"bundleId,omitzero"`
+	// As in the list of links.
+	CreatedBefore Optional[string] `json:"createdBefore,omitzero"`
+	CreatedBy     Optional[string] `json:"createdBy,omitzero"`
+	// As in the list of links.
+	CreatedFrom Optional[string] `json:"createdFrom,omitzero"`
+	Domain      Optional[string] `json:"domain,omitzero"`
 	// As in the list of links.
 	Health Optional[string] `json:"health,omitzero"`
 	Search Optional[string] `json:"search,omitzero"`
@@ -176,6 +180,10 @@ type ListLinksParams struct {
 	CreatedBy string `query:"createdBy"`
 	// The exact value of utmCampaign.
 	UTMCampaign string `query:"utmCampaign"`
+	// The URLs were created at this date or time in ISO 8601, or later.
+	CreatedFrom string `query:"createdFrom"`
+	// The URLs were created before this date or time in ISO 8601.
+	CreatedBefore string `query:"createdBefore"`
 	// What the answer has besides: bundles, those that contain the URLs of the page.
 	Include []string `query:"include,explode"`
 }
@@ -436,9 +444,4 @@ type BulkFailure struct {
 type UpsertLinksParams struct {
 	// Write nothing, and answer what would happen.
 	DryRun Optional[bool] `query:"dryRun"`
-}
-
-type UpsertLinks struct {
-	// 1 to 1,000 items; each is applied or refused on its own.
-	Items []UpsertLink `json:"items"`
 }

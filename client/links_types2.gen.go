@@ -7,6 +7,11 @@ import (
 	"time"
 )
 
+type UpsertLinks struct {
+	// 1 to 1,000 items; each is applied or refused on its own.
+	Items []UpsertLink `json:"items"`
+}
+
 // UpsertLink has fields that are described at [CreateLink].
 type UpsertLink struct {
 	BundleIDs Optional[[]string] `json:"bundleIds,omitzero"`
@@ -385,14 +390,16 @@ type Destination struct {
 
 // ExportLinksParams are parameters of a request. Some are described at [ListLinksParams].
 type ExportLinksParams struct {
-	Search      string     `query:"search"`
-	Status      LinkStatus `query:"status"`
-	Health      Health     `query:"health"`
-	Tag         []string   `query:"tag,explode"`
-	Domain      string     `query:"domain"`
-	BundleID    string     `query:"bundleId"`
-	CreatedBy   string     `query:"createdBy"`
-	UTMCampaign string     `query:"utmCampaign"`
+	Search        string     `query:"search"`
+	Status        LinkStatus `query:"status"`
+	Health        Health     `query:"health"`
+	Tag           []string   `query:"tag,explode"`
+	Domain        string     `query:"domain"`
+	BundleID      string     `query:"bundleId"`
+	CreatedBy     string     `query:"createdBy"`
+	UTMCampaign   string     `query:"utmCampaign"`
+	CreatedFrom   string     `query:"createdFrom"`
+	CreatedBefore string     `query:"createdBefore"`
 	// Format of the file.
 	Format ExportFormat `query:"format"`
 }
@@ -435,10 +442,4 @@ type TransferLinks struct {
 	URLIDs []string `json:"urlIds"`
 	// Id or slug of the workspace that is to own the links.
 	WorkspaceID string `json:"workspaceId"`
-}
-
-type LinksTransferred struct {
-	TransferredCount int      `json:"transferredCount"`
-	TransferredIDs   []string `json:"transferredIds"`
-	WorkspaceID      string   `json:"workspaceId"`
 }

@@ -6,6 +6,12 @@ import (
 	"time"
 )
 
+type LinksTransferred struct {
+	TransferredCount int      `json:"transferredCount"`
+	TransferredIDs   []string `json:"transferredIds"`
+	WorkspaceID      string   `json:"workspaceId"`
+}
+
 // UTMSuggestionsParams are parameters of a request.
 type UTMSuggestionsParams struct {
 	// The campaign field.

@@ -13,6 +13,7 @@ COPY control/internal/console/web/package.json control/internal/console/web/pack
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY control/internal/console/web ./
 COPY shared/design /src/shared/design
+COPY docs/users /src/docs/users
 RUN npm run build
 
 FROM ${GO_IMAGE} AS build

@@ -95,6 +95,34 @@ func TestJourney_import_links_with_bad_rows(t *testing.T) {
 	b.sees("UTF-8")
 }
 
+// The format of dates is found in the rows, or chosen, and the first dates are shown as they are read.
+func TestConsole_import_shows_how_dates_are_read(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t)
+	upload := func(dates ...string) {
+		path := filepath.Join(t.TempDir(), "dated.csv")
+		text := "url,created\n"
+		for i, date := range dates {
+			text += fmt.Sprintf("https://example.com/%d,%s\n", i, date)
+		}
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
+		b.visit("/console/imports", "Choose a CSV file")
+		b.do(chromedp.SetUploadFiles(`input[type=file]`, []string{path}, chromedp.ByQuery))
+	}
+	upload("31/12/2020 09:30", "03/04/2020")
+	b.sees("The dates look like 31/01/2027.", "December 31, 2020 at 9:30 AM", "April 3, 2020")
+	b.inspectNarrow("import-dates")
+
+	upload("03/04/2020", "2020-05-06")
+	b.sees("No format fits all dates, or several do.", "can be 2020-04-03 or 2020-03-04")
+	b.set("dateFormat", "monthFirst")
+	b.sees("March 4, 2020", "May 6, 2020")
+	b.set("timeZone", "Asia/Tokyo")
+	b.sees("March 4, 2020 at 12:00 AM")
+	b.press("Start the import", "2 of 2 rows")
+	b.has("/api/urls?search=example.com/0", `{"data": [{"createdAt": "2020-03-03T15:00:00.000Z"}]}`)
+}
+
 // The rows that an import skips are listed with the reason, page by page, and can be downloaded. German has words for all reasons.
 func TestConsoleSkipped_rows_are_listed(t *testing.T) {
 	t.Parallel()

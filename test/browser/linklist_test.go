@@ -74,6 +74,32 @@ func TestLinkList_filters_are_chips(t *testing.T) {
 	b.until(`document.querySelector('.active .chip').textContent === 'Tag: spring'`)
 }
 
+// The date of creation has ranges, and one with a first and a last day that the user chooses.
+func TestLinkList_dates_of_creation(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t)
+	b.made(map[string]any{"originalUrl": "https://example.com/1", "title": "Beach"})
+	b.made(map[string]any{"originalUrl": "https://example.com/2", "title": "Ski"})
+	b.visit("/console/links", "2 links")
+	b.filter("Created", "", "Last 7 days")
+	b.until(`document.querySelector('.active .chip').textContent === 'Created: Last 7 days'`)
+	b.sees("2 links")
+
+	// Pressing the chip opens its values.
+	b.press("Created: Last 7 days")
+	b.click(`[...document.querySelectorAll('.popover [role=option]')].find((e) => e.textContent === 'Own range')`)
+	b.until(`document.querySelector('.between input[name=from]:enabled')`)
+	b.keepsFocus("choosing two days")
+	b.fill("from", "2020-02-29")
+	b.fill("to", "2020-02-01")
+	b.inspectNarrow("list-created")
+	b.press("Done") // the filter has the two days in their order
+	b.until(`location.search === '?created=2020-02-01..2020-02-29' && !document.querySelector('.popover')`)
+	b.until(`/^Created: Feb 1\D+29, 2020$/.test(document.querySelector('.active .chip').textContent)`)
+	b.sees("0 links")
+	b.press("Clear the filters", "2 links")
+}
+
 // A row has the short address as its largest text, which a click copies, and says what is special about its link.
 func TestLinkList_rows_and_display(t *testing.T) {
 	t.Parallel()

@@ -628,6 +628,10 @@ export interface ListURLsQuery extends Paging {
   createdBy?: string | undefined;
   /** The exact value of utmCampaign. */
   utmCampaign?: string | undefined;
+  /** The URLs were created at this date or time in ISO 8601, or later. A date is its midnight in UTC. */
+  createdFrom?: string | undefined;
+  /** The URLs were created before this date or time in ISO 8601. */
+  createdBefore?: string | undefined;
   /** What the answer has besides: bundles, those that contain the URLs of the page. */
   include?: 'bundles' | readonly 'bundles'[] | undefined;
 }
@@ -654,6 +658,10 @@ export interface ExportURLsQuery {
   createdBy?: string | undefined;
   /** The exact value of utmCampaign. */
   utmCampaign?: string | undefined;
+  /** The URLs were created at this date or time in ISO 8601, or later. A date is its midnight in UTC. */
+  createdFrom?: string | undefined;
+  /** The URLs were created before this date or time in ISO 8601. */
+  createdBefore?: string | undefined;
   /** Format of the file. */
   format?: 'csv' | 'json' | undefined;
 }

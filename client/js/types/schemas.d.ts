@@ -4,19 +4,20 @@ export type ProblemCode =
   | 'REQUIRED' | 'TOO_LONG' | 'TOO_MANY_BYTES' | 'LENGTH' | 'TOO_SHORT' | 'TOO_MANY' | 'CONTROL' | 'ADDRESS' | 'SCHEMES' | 'OWN_LINK'
   | 'HTTPS' | 'CREDENTIALS' | 'PRIVATE' | 'HOST' | 'RESERVED' | 'SLUG' | 'SLUG_OF_HOST' | 'SLUG_FORM' | 'SLUG_LENGTH' | 'CASE_MEETS'
   | 'WORKSPACE_SLUG' | 'TAKEN' | 'FUTURE' | 'AFTER_START' | 'BEFORE_END' | 'UP_TO' | 'FROM_TO' | 'CLICKS' | 'NUMBER' | 'TIME'
-  | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD' | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT' | 'MEMBER' | 'SKIPPED' | 'CELLS'
-  | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS' | 'OTHER_HOST' | 'DATES_KEPT' | 'PASSWORDS_LOST' | 'COLUMN_IGNORED'
-  | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST' | 'CLICKS_LOST' | 'ROW_STATE' | 'STARTED_BY' | 'LINKS_FULL' | 'SIGN_IN'
-  | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE' | 'LAST_ADMIN' | 'LAST_OWNER' | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL'
-  | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED' | 'SILENT' | 'UNRESOLVED' | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT'
-  | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES' | 'ONE_OF' | 'ORDER' | 'PAST' | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED'
-  | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY' | 'OWN_ACCOUNT' | 'FACTOR_FIRST' | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO'
-  | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL' | 'WEBHOOK_OFF' | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY'
-  | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE' | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE'
-  | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED' | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT'
-  | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING' | 'IDEMPOTENCY_UNKNOWN' | 'ALERT_BROKEN' | 'ALERT_MORE'
-  | 'ALERT_FEWER' | 'ALERT_END' | 'ALERT_ENDS' | 'ALERT_EXHAUSTED' | 'ALERT_DOMAIN' | 'ALERT_CERTIFICATE' | 'ALERT_WEBHOOK'
-  | 'ALERT_PAUSED' | 'QUIET_BOTH' | 'OF_MEMBER' | 'CHAT_ANSWERED' | 'CHAT_SILENT' | 'CHAT_PRIVATE' | 'NO_MAILS' | 'NO_MEMBER' | 'NO_DNS';
+  | 'DATE_FORMAT' | 'DATE_NONE' | 'DATE_AMBIGUOUS' | 'TIME_UNSURE' | 'BOOLEAN' | 'REDIRECT' | 'EMAIL' | 'COMMON_PASSWORD'
+  | 'PASSWORD_IS_EMAIL' | 'NOT_RIGHT' | 'MEMBER' | 'SKIPPED' | 'CELLS' | 'SLUGS_LOST' | 'SLUGS_MADE' | 'SLUGS_FROM' | 'OTHER_HOSTS'
+  | 'OTHER_HOST' | 'DATES_KEPT' | 'PASSWORDS_LOST' | 'COLUMN_IGNORED' | 'TAGS_JOINED' | 'NO_JSON' | 'LAST_PART' | 'ADDRESSES_LOST'
+  | 'CLICKS_LOST' | 'ROW_STATE' | 'STARTED_BY' | 'LINKS_FULL' | 'SIGN_IN' | 'NOT_FOUND' | 'STALE' | 'ADMIN_ONLY' | 'ROLE' | 'LAST_ADMIN'
+  | 'LAST_OWNER' | 'CLICK_STORE' | 'UNAVAILABLE' | 'INTERNAL' | 'DOMAIN_HAS_LINKS' | 'LIMIT' | 'A_DAY' | 'ANSWERED' | 'SILENT'
+  | 'UNRESOLVED' | 'CERTIFICATE' | 'CONNECTION' | 'NO_TXT' | 'OTHER_TXT' | 'NO_ROUTE' | 'OTHER_ROUTE' | 'MORE_ROUTES' | 'ONE_OF'
+  | 'ORDER' | 'PAST' | 'DAYS_AHEAD' | 'IP' | 'COLOR' | 'FIXED' | 'TOO_LARGE' | 'TWICE' | 'EVENT' | 'HEADER' | 'SSO_ONLY' | 'OWN_ACCOUNT'
+  | 'FACTOR_FIRST' | 'LAST_FACTOR' | 'SIGNED_IN_LONG_AGO' | 'USED' | 'INVITED_OTHER' | 'HAS_ACCOUNT' | 'PASSKEY' | 'NO_MAIL'
+  | 'WEBHOOK_OFF' | 'DONE_ALREADY' | 'BUSY' | 'OWNER_ONLY' | 'MAKER_ONLY' | 'PERSONAL' | 'TEST_OFF' | 'FEW_VARIANTS' | 'OTHER_WORKSPACE'
+  | 'DOMAIN_BOUND' | 'NO_TLS' | 'RULE_COST' | 'EMPTY_FILE' | 'NOT_UTF8' | 'NOT_CSV' | 'TOO_MANY_ROWS' | 'PASSWORD_COLUMN' | 'BLOCKED'
+  | 'CHECK' | 'UNSIGNED' | 'DAMAGED' | 'FORMAT' | 'RULE_UNUSABLE' | 'IDEMPOTENCY_MISMATCH' | 'IDEMPOTENCY_RUNNING'
+  | 'IDEMPOTENCY_UNKNOWN' | 'ALERT_BROKEN' | 'ALERT_MORE' | 'ALERT_FEWER' | 'ALERT_END' | 'ALERT_ENDS' | 'ALERT_EXHAUSTED'
+  | 'ALERT_DOMAIN' | 'ALERT_CERTIFICATE' | 'ALERT_WEBHOOK' | 'ALERT_PAUSED' | 'QUIET_BOTH' | 'OF_MEMBER' | 'CHAT_ANSWERED'
+  | 'CHAT_SILENT' | 'CHAT_PRIVATE' | 'NO_MAILS' | 'NO_MEMBER' | 'NO_DNS';
 
 export type WebhookEventName =
   | 'alert.fired' | 'alert.resolved' | 'conversion.created' | 'domain.certificate.expiring' | 'domain.certificate.failed'
@@ -1785,7 +1786,11 @@ export interface EditChange {
 
 export interface EditFilter {
   bundleId?: string;
+  /** As in the list of links. */
+  createdBefore?: string;
   createdBy?: string;
+  /** As in the list of links. */
+  createdFrom?: string;
   domain?: string;
   /** As in the list of links. */
   health?: string;
@@ -2293,6 +2298,8 @@ export interface Import {
   createdAt: string;
   /** Id of the user who imports. */
   createdBy: string;
+  /** How the dates of the file are written; null before the start. */
+  dateFormat: 'iso' | 'dots' | 'dayFirst' | 'monthFirst' | null;
   /** When the import is deleted with its file; its links stay. null while it runs. */
   deleteAt: string | null;
   /** A comma, a semicolon or a tab. */
@@ -2311,6 +2318,8 @@ export interface Import {
   /** A time in RFC 3339. */
   startedAt: string | null;
   status: 'MAPPING' | 'RUNNING' | 'DONE' | 'FAILED' | 'CANCELLED';
+  /** IANA time zone of dates without one; null before the start. */
+  timeZone: string | null;
   /** What belongs in the sentence of the code, in the order of the English message. */
   values?: string[];
 }
@@ -2324,15 +2333,44 @@ export interface ImportColumn {
   suggested: string;
 }
 
+export interface ImportDate {
+  column: string;
+  field: string;
+  /** Number of the line in the file on which the row begins, from 1. */
+  row: number;
+  /** The instant; null if the date is refused. */
+  time: string | null;
+  /** The cell, cut. */
+  value: string;
+}
+
+export interface ImportDates {
+  /** The first three dates of each column. */
+  first: ImportDate[];
+  /**
+   * The format of the request; with auto, the only one that fits all dates of the file. null if none or several fit, so that only
+   * ISO 8601 is read.
+   */
+  format: 'iso' | 'dots' | 'dayFirst' | 'monthFirst' | null;
+}
+
 export interface ImportPlan {
   /** What happens to a row whose slug or externalId is taken: skip (default), rename, or overwrite. */
   conflicts?: 'skip' | 'rename' | 'overwrite' | null;
+  /**
+   * How dates are written besides ISO 8601: iso (default, no other way), dots (31.01.2027), dayFirst (31/01/2027), monthFirst
+   * (01/31/2027), or auto, the only one of these that fits all dates of the file.
+   */
+  dateFormat?: 'iso' | 'dots' | 'dayFirst' | 'monthFirst' | 'auto' | null;
   /** The name of a column for each field that is to be imported. originalUrl is required. */
   mapping: Record<string, string>;
+  /** IANA time zone of dates without one; UTC if it is left out. */
+  timeZone?: string | null;
 }
 
 export interface ImportPreview {
   create: number;
+  dates: ImportDates;
   /** Rows that cannot be imported. */
   errors: number;
   /** The first 1,000 problems in the order of the file, with those of rows that would be skipped. */

@@ -64,7 +64,7 @@ func (c *linkCache) stop() {
 // Links reads one page of links. It counts the links that the filter selects up to MaxTotal; exact is false if there are
 // more.
 func (s *Store) Links(ctx context.Context, f LinkFilter) (list []Link, total int, exact bool, err error) {
-	if f.plain() || f.Health != "" { // the copy does not have the health
+	if f.plain() || f.Health != "" || f.dated() { // the copy has neither
 		return s.Conn.Links(ctx, f)
 	}
 	t := s.columns.fresh(ctx)

@@ -41,6 +41,7 @@ func TestLinks_from_memory_follow_every_change(t *testing.T) {
 			func(f *store.LinkFilter) { f.Domains = [][]uint64{{0}, {40}, {40, 50}, {0, 50}}[r.IntN(4)] },
 			func(f *store.LinkFilter) { f.CreatedBy = "bob" },
 			func(f *store.LinkFilter) { f.Campaign = text() },
+			func(f *store.LinkFilter) { f.CreatedFrom, f.CreatedBefore = int64(r.IntN(40)), int64(r.IntN(80)) },
 			func(f *store.LinkFilter) { f.Search = []string{"alpha", "e", "é", "newsletter"}[r.IntN(4)] },
 			func(f *store.LinkFilter) { f.Status = store.LinkStatuses[r.IntN(len(store.LinkStatuses))] },
 		}

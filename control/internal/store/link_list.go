@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -22,6 +23,8 @@ type LinkFilter struct {
 	Bundle        string   // id of a bundle that contains the link
 	CreatedBy     string   // id of the user who created the link
 	Campaign      string   // value of the campaign field utm_campaign
+	CreatedFrom   int64    // the link was created at this time or later
+	CreatedBefore int64    // the link was created earlier; 0: at any time
 	Now           int64
 	SortBy        string // one of LinkSorts; "" means createdAt
 	Ascending     bool
@@ -134,6 +137,19 @@ func (f *LinkFilter) onDomain() condition {
 	return f.ownSource(c, "domain")
 }
 
+// dated reports whether the filter is about the time of the creation.
+func (f *LinkFilter) dated() bool { return f.CreatedFrom != 0 || f.CreatedBefore != 0 }
+
+// created returns the condition on the time of the creation.
+func (f *LinkFilter) created() condition {
+	index := "created"
+	if f.Workspace != 0 {
+		index = "workspace_created"
+	}
+	return f.ownSource(condition{where: `created_at >= ? AND created_at < ?`,
+		args: []any{f.CreatedFrom, cmp.Or(f.CreatedBefore, math.MaxInt64)}}, index)
+}
+
 // tagged returns the condition that a link has a tag. ok is false if there is no such tag.
 func (c Conn) tagged(ctx context.Context, workspace uint64, name string) (t condition, ok bool, err error) {
 	var num uint64
@@ -179,6 +195,9 @@ func (c Conn) conditions(ctx context.Context, f *LinkFilter) (list []condition, 
 	if f.Campaign != "" {
 		list = append(list, f.ownSource(condition{where: `utm_campaign = ?`, args: []any{f.Campaign}, ordered: f.Workspace != 0},
 			"campaign"))
+	}
+	if f.dated() {
+		list = append(list, f.created())
 	}
 	if f.Search != "" {
 		list = append(list, c.searched(f))

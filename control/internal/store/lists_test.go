@@ -35,6 +35,12 @@ func expected(t *testing.T, s *store.Store, f store.LinkFilter) (nums []uint64) 
 			where, args = where+` AND `+column+` = ?`, append(args, v)
 		}
 	}
+	if f.CreatedFrom != 0 {
+		where, args = where+` AND created_at >= ?`, append(args, f.CreatedFrom)
+	}
+	if f.CreatedBefore != 0 {
+		where, args = where+` AND created_at < ?`, append(args, f.CreatedBefore)
+	}
 	if f.Search != "" {
 		where, args = where+` AND search_text LIKE ?`, append(args, "%"+f.Search+"%")
 	}

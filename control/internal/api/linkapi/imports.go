@@ -4,6 +4,7 @@ import (
 	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/imports"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/each"
 )
 
 // Import is a CSV file of links.
@@ -16,6 +17,8 @@ type Import struct {
 	Columns     []ImportColumn  `json:"columns"`
 	Mapping     imports.Mapping `json:"mapping" doc:"The name of the column for each field; empty before the start."`
 	Conflicts   *string         `json:"conflicts" values:"importConflicts" doc:"null before the start."`
+	DateFormat  *string         `json:"dateFormat" values:"importDates" doc:"How the dates of the file are written; null before the start."`
+	TimeZone    *string         `json:"timeZone" doc:"IANA time zone of dates without one; null before the start."`
 	Progress    ImportProgress  `json:"progress"`
 	Failure     *string         `json:"failure" doc:"Why the status is FAILED."`
 	kit.Wording                 // of Failure
@@ -64,6 +67,28 @@ type ImportPreview struct {
 	Errors   int             `json:"errors" doc:"Rows that cannot be imported."`
 	Problems []ImportProblem `json:"problems" doc:"The first 1,000 problems in the order of the file, with those of rows that would be skipped."`
 	Warnings []ImportProblem `json:"warnings" doc:"What rows without errors would lose, at most 1,000: first what concerns the whole file, with the line of the header as row."`
+	Dates    ImportDates     `json:"dates"`
+}
+
+// ImportDates is how the dates of a file are read.
+type ImportDates struct {
+	Format *string      `json:"format" values:"importDates" doc:"The format of the request; with auto, the only one that fits all dates of the file. null if none or several fit, so that only ISO 8601 is read."`
+	First  []ImportDate `json:"first" doc:"The first three dates of each column."`
+}
+
+// ImportDate is a date of a file, and what it becomes.
+type ImportDate struct {
+	Row    int       `json:"row" doc:"Number of the line in the file on which the row begins, from 1."`
+	Field  string    `json:"field"`
+	Column string    `json:"column"`
+	Value  string    `json:"value" doc:"The cell, cut."`
+	Time   *kit.Time `json:"time" doc:"The instant; null if the date is refused."`
+}
+
+func importDatesOf(p *imports.Preview) ImportDates {
+	return ImportDates{kit.Text(string(p.DateFormat)), each.At(p.Dates, func(d *imports.DateSample) ImportDate {
+		return ImportDate{d.Line, d.Field, d.Column, d.Value, kit.Instant(d.Time)}
+	})}
 }
 
 func importOf(i store.Import) (Import, error) {
@@ -71,15 +96,16 @@ func importOf(i store.Import) (Import, error) {
 	if err != nil {
 		return Import{}, err
 	}
-	mapping, err := imports.MappingOf(&i)
+	plan, err := imports.PlanOf(&i)
 	if err != nil {
 		return Import{}, err
 	}
-	if mapping == nil {
-		mapping = imports.Mapping{}
+	if plan.Mapping == nil {
+		plan.Mapping = imports.Mapping{}
 	}
 	out := Import{
-		ID: i.ID, Name: i.Name, Status: i.Status, Rows: i.Rows, Delimiter: i.Delimiter, Mapping: mapping, Conflicts: kit.Text(i.Conflicts),
+		ID: i.ID, Name: i.Name, Status: i.Status, Rows: i.Rows, Delimiter: i.Delimiter, Mapping: plan.Mapping,
+		Conflicts: kit.Text(i.Conflicts), DateFormat: kit.Text(string(plan.DateFormat)), TimeZone: kit.Text(plan.Zone),
 		Failure: kit.Text(i.Failure), Wording: kit.WordingOf(i.Failure), CreatedBy: i.UserID,
 		Progress:  ImportProgress{i.Rows, i.Done, i.Created, i.Updated, i.Skipped, i.Renamed, i.Failed},
 		CreatedAt: kit.Time(i.CreatedAt), StartedAt: kit.Instant(i.StartedAt), FinishedAt: kit.Instant(i.FinishedAt),
@@ -104,6 +130,9 @@ func importProblemOf(p store.ImportProblem) ImportProblem {
 type importPlan struct {
 	Mapping   imports.Mapping `json:"mapping" doc:"The name of a column for each field that is to be imported. originalUrl is required." example:"{\"originalUrl\":\"long_url\",\"slug\":\"keyword\"}"`
 	Conflicts kit.Opt[string] `json:"conflicts,omitempty" values:"importConflicts" doc:"What happens to a row whose slug or externalId is taken: skip (default), rename, or overwrite."`
+
+	DateFormat kit.Opt[string] `json:"dateFormat,omitempty" values:"importDatesOrAuto" doc:"How dates are written besides ISO 8601: iso (default, no other way), dots (31.01.2027), dayFirst (31/01/2027), monthFirst (01/31/2027), or auto, the only one of these that fits all dates of the file."`
+	TimeZone   kit.Opt[string] `json:"timeZone,omitempty" doc:"IANA time zone of dates without one; UTC if it is left out." example:"Europe/Berlin"`
 }
 
 type importPlanIn struct {
@@ -112,5 +141,6 @@ type importPlanIn struct {
 }
 
 func (b *importPlan) plan() imports.Plan {
-	return imports.Plan{Mapping: b.Mapping, Conflicts: b.Conflicts.Value}
+	return imports.Plan{Mapping: b.Mapping, Conflicts: b.Conflicts.Value, DateFormat: imports.DateFormat(b.DateFormat.Value),
+		Zone: b.TimeZone.Value}
 }

@@ -35,7 +35,9 @@ const importPage = 20
 var importResource = kit.Resource{
 	Tag: "Imports", About: "Links from CSV files: upload, dry run, import.",
 	Read: kit.Needs(auth.Editor, auth.LinksRead), Change: kit.Needs(auth.Editor, auth.LinksWrite),
-	Values: map[string][]any{"importConflicts": kit.Enum(links.AllConflicts...)},
+	Values: map[string][]any{"importConflicts": kit.Enum(links.AllConflicts...),
+		"importDates":       kit.Enum(imports.AllDateFormats[:len(imports.AllDateFormats)-1]...),
+		"importDatesOrAuto": kit.Enum(imports.AllDateFormats...)},
 }
 
 func importEndpoint(method, path, id, summary string) kit.Endpoint {
@@ -57,7 +59,8 @@ func (s *server) registerImports() {
 	preview := importEndpoint(http.MethodPost, "/{id}/dry-run", "previewImport", "Check all rows of an import and change nothing").
 		About("Checks every row like a new link, and its slug and externalId against the file and the saved links. It does not ask the " +
 			"operator's check service. An import that was started gets 409.").
-		Example(`{"mapping":{"originalUrl":"long_url","slug":"keyword","tags":"tags"},"conflicts":"rename"}`).Fails(http.StatusConflict)
+		Example(`{"mapping":{"originalUrl":"long_url","slug":"keyword","tags":"tags"},"conflicts":"rename","dateFormat":"auto",` +
+			`"timeZone":"Europe/Berlin"}`).Fails(http.StatusConflict)
 	preview.Status, preview.Timeout, preview.Work = http.StatusOK, importTime, kit.Computing
 	kit.Handle(s.Kit, preview, s.previewImport)
 	start := importEndpoint(http.MethodPost, "/{id}/start", "startImport", "Start an import").
@@ -133,7 +136,8 @@ func (s *server) previewImport(ctx context.Context, in *importPlanIn) (*kit.Body
 	told := func(list []store.ImportProblem) []ImportProblem {
 		return each.At(list, func(i *store.ImportProblem) ImportProblem { return importProblemOf(*i) })
 	}
-	return kit.NewBody(ImportPreview{p.Rows, p.Create, p.Update, p.Skip, p.Rename, p.Errors, told(p.Problems), told(p.Warnings)}), nil
+	return kit.NewBody(ImportPreview{p.Rows, p.Create, p.Update, p.Skip, p.Rename, p.Errors, told(p.Problems), told(p.Warnings),
+		importDatesOf(&p)}), nil
 }
 
 // registerUpload declares the endpoint that takes a file as its body.

@@ -46,6 +46,9 @@ type editFilter struct {
 	BundleID    string   `json:"bundleId,omitempty"`
 	CreatedBy   string   `json:"createdBy,omitempty"`
 	UTMCampaign string   `json:"utmCampaign,omitempty"`
+
+	CreatedFrom   string `json:"createdFrom,omitempty" doc:"As in the list of links."`
+	CreatedBefore string `json:"createdBefore,omitempty" doc:"As in the list of links."`
 }
 
 type editChange struct {
@@ -75,7 +78,8 @@ func (in *urlEditIn) choice() (links.Choice, links.Change) {
 	which := links.Choice{IDs: b.URLIDs}
 	if f := b.Filter; f != nil {
 		which.Query = &links.Query{Search: f.Search, Status: f.Status, Health: f.Health, Tags: f.Tags, Domain: f.Domain,
-			BundleID: f.BundleID, CreatedBy: f.CreatedBy, UTMCampaign: f.UTMCampaign}
+			BundleID: f.BundleID, CreatedBy: f.CreatedBy, UTMCampaign: f.UTMCampaign,
+			CreatedFrom: f.CreatedFrom, CreatedBefore: f.CreatedBefore}
 	}
 	c := links.Change{Status: b.Change.Status, RedirectCode: b.Change.Redirect, Tags: b.Change.AddTags, NoTags: b.Change.RemoveTags,
 		Bundles: b.Change.Bundles, NoBundles: b.Change.NoBundles}

@@ -32,12 +32,15 @@ type URLFilter struct {
 	BundleID    string   `query:"bundleId" doc:"A bundle that contains the URLs."`
 	CreatedBy   string   `query:"createdBy" doc:"Id of the user who created the URLs."`
 	UTMCampaign string   `query:"utmCampaign" doc:"The exact value of utmCampaign."`
+
+	CreatedFrom   string `query:"createdFrom" doc:"The URLs were created at this date or time in ISO 8601, or later. A date is its midnight in UTC."`
+	CreatedBefore string `query:"createdBefore" doc:"The URLs were created before this date or time in ISO 8601."`
 }
 
 func (f *URLFilter) query() links.Query {
 	return links.Query{Search: f.Search, Status: f.Status, Health: f.Health, Tags: f.Tag, Domain: f.Domain, BundleID: f.BundleID,
 		CreatedBy:   f.CreatedBy,
-		UTMCampaign: f.UTMCampaign}
+		UTMCampaign: f.UTMCampaign, CreatedFrom: f.CreatedFrom, CreatedBefore: f.CreatedBefore}
 }
 
 type listURLsIn struct {

@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { common, jsx, oxc } from './build/jsx.ts';
+import { docs } from './build/docs.ts';
 import { numberedKeys } from './build/keys.ts';
 import { reachable } from './build/reachable.ts';
 import { screenList } from './build/screens.ts';
@@ -12,7 +13,7 @@ const first =
   /node_modules|vite\/|src\/(ui\/(?!(calendar|card|dateline|dates|filepicker|float|menulist|sheet|stat)\.)|api\/|screens\/links\/)|src\/([^/]+|palette\/match|screens\/(index|notfound|signin)|screens\/link\/fields)\.tsx?$/;
 
 export default defineConfig(({ command }) => ({
-  plugins: [numberedKeys({ first: () => reachable('src/main.tsx') }), screenList(), jsx],
+  plugins: [numberedKeys({ first: () => reachable('src/main.tsx') }), screenList(), docs(), jsx],
   // The program serves the built files below this path and the page for every path of the console.
   base: command === 'build' ? '/static/app/' : '/',
   oxc,
@@ -21,7 +22,17 @@ export default defineConfig(({ command }) => ({
     outDir: '../dist/app',
     // Few larger files compress better than many small ones, and need fewer requests. src/screens has one for the screens about links,
     // and one for those that manage the rest.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'base', test: first }] } } },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'base', test: first },
+            { name: 'parts', test: /src\/ui\/(calendar|dateline|dates|filepicker|float|menulist|sheet)\./ },
+            { name: 'editing', test: /src\/screens\/link\/(address|campaign|edit|form|options|preview|social|tags)\./ },
+          ],
+        },
+      },
+    },
   },
   // tokens.css is in shared/design.
   server: {

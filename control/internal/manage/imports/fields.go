@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/shortline/shortline/control/internal/platform/isotime"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -45,17 +44,17 @@ var fields = append([]field{
 	{"status", []string{"status"}, setStatus},
 	{createdAt, []string{
 		"createdat", "created", "datecreated", "creationdate", "createdon", "createddate", "timestamp",
-	}, func(cell string, to *record) string { return setTime(cell, &to.CreatedAt) }},
+	}, func(cell string, to *record) string { return to.setTime(cell, &to.CreatedAt) }},
 	{"startsAt", []string{"startsat", "validsince", "metavalidsince", "validfrom", "startdate"}, func(cell string, to *record) string {
 		to.StartsAt = new(int64)
-		return setTime(cell, to.StartsAt)
+		return to.setTime(cell, to.StartsAt)
 	}},
 	{"expiresAt", []string{
 		"expiresat", "expireat", "expires", "expiration", "expirationdate", "expirydate", "expirationtime", "validuntil", "metavaliduntil",
 		"expirein",
 	}, func(cell string, to *record) string {
 		to.ExpiresAt = new(int64)
-		return setTime(cell, to.ExpiresAt)
+		return to.setTime(cell, to.ExpiresAt)
 	}},
 	{"maxClicks", []string{"maxclicks", "maxvisits", "metamaxvisits", "clicklimit", "clickslimit"}, func(cell string, to *record) string {
 		to.MaxClicks = new(int64)
@@ -150,10 +149,10 @@ func (e *record) checkState() (field, wrong string) {
 		e.state, without)
 }
 
-func setTime(cell string, to *int64) string {
-	ms, err := isotime.Parse(cell)
-	if err != nil {
-		return "must be a date or time in ISO 8601, such as 2027-01-31T12:00:00Z"
+func (e *record) setTime(cell string, to *int64) string {
+	ms, wrong := e.dates.parseDate(cell)
+	if wrong != "" {
+		return wrong
 	}
 	if ms == 0 {
 		return "is the start of 1970, which files use for no time; leave the cell empty"

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
@@ -82,17 +81,6 @@ func Columns(i *store.Import) (list []Column, err error) {
 		return nil, fmt.Errorf("columns of an import: %w", err)
 	}
 	return list, nil
-}
-
-// MappingOf returns the mapping of an import that was started, else nil.
-func MappingOf(i *store.Import) (m Mapping, err error) {
-	if i.Mapping == "" {
-		return nil, nil
-	}
-	if err := json.Unmarshal([]byte(i.Mapping), &m); err != nil {
-		return nil, fmt.Errorf("mapping of an import: %w", err)
-	}
-	return m, nil
 }
 
 func columnsOf(t *table) []Column {
@@ -231,22 +219,6 @@ func (s *Service) readTable(ctx context.Context, i *store.Import) (*table, error
 	return parse(content)
 }
 
-// Plan is what a caller wants of an import.
-type Plan struct {
-	Mapping   Mapping
-	Conflicts string
-}
-
-// prepare returns the way to treat conflicts, and what turns rows into links.
-func (plan *Plan) prepare(t *table) (links.Conflicts, *reader, error) {
-	how := links.Conflicts(cmp.Or(plan.Conflicts, string(links.Skip)))
-	if !slices.Contains(links.AllConflicts, how) {
-		return "", nil, problem.OfField("conflicts", "must be skip, rename or overwrite")
-	}
-	r, err := plan.Mapping.reader(t)
-	return how, r, err
-}
-
 func notMapping(i *store.Import) error {
 	if i.Status == store.ImportMapping {
 		return nil
@@ -271,9 +243,9 @@ func (s *Service) Start(ctx context.Context, p auth.Principal, id string, plan P
 	if err != nil {
 		return i, err
 	}
-	mapping, err := json.Marshal(r.mapping)
+	kept, err := r.keep()
 	if err != nil {
-		return i, fmt.Errorf("write a mapping: %w", err)
+		return i, err
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		if i, err = visible(p)(tx.LockImport(ctx, id)); err != nil {
@@ -283,7 +255,7 @@ func (s *Service) Start(ctx context.Context, p auth.Principal, id string, plan P
 			return err
 		}
 		before := i
-		i.Status, i.Mapping, i.Conflicts, i.StartedAt = store.ImportRunning, string(mapping), string(how), store.Now()
+		i.Status, i.Mapping, i.Conflicts, i.StartedAt = store.ImportRunning, kept, string(how), store.Now()
 		if err := tx.UpdateImport(ctx, &i); err != nil {
 			return err
 		}

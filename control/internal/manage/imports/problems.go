@@ -24,6 +24,8 @@ type Preview struct {
 	Rows, Create, Update, Skip, Rename, Errors int
 	Problems                                   []store.ImportProblem // the first ones, of rows that are skipped, too
 	Warnings                                   []store.ImportProblem // what would be lost of rows without errors
+	DateFormat                                 DateFormat            // "" if the plan has DatesAuto, and none or several formats fit
+	Dates                                      []DateSample          // the first ones of each column
 }
 
 // Preview checks all rows of an import and changes nothing. It does not ask the operator's check service.
@@ -44,7 +46,9 @@ func (s *Service) Preview(ctx context.Context, p auth.Principal, id string, plan
 		return Preview{}, err
 	}
 	p.Workspace.Num = i.Workspace // an ADMIN reaches other workspaces, too
-	out, seen := Preview{Rows: len(t.rows), Problems: []store.ImportProblem{}}, links.NewSeen()
+	out, seen := Preview{
+		Rows: len(t.rows), Problems: []store.ImportProblem{}, DateFormat: r.dates.format, Dates: r.samplesOfDates(),
+	}, links.NewSeen()
 	lost := newLosses(r, how, s.links.Host(&store.Link{}))
 	for part := range slices.Chunk(t.rows, previewRows) {
 		drafts, records, err := s.draft(ctx, p, r, part)

@@ -21,6 +21,7 @@ type reader struct {
 	table        *table
 	used         []use
 	tagSeparator string // "": it depends on the cell
+	dates        dates
 }
 
 type use struct {
@@ -33,6 +34,7 @@ type use struct {
 type record struct {
 	links.Imported
 	tagSeparator string
+	dates        dates
 	state        string // the status in the file, in upper case
 	host         string // of the address in the file; "" if there is none
 	slugFrom     int    // the column of the address
@@ -112,7 +114,7 @@ func (u *use) cell(from *row) (text string, column int) {
 
 // readRow returns the link of a row, and what is wrong with the form of its cells.
 func (r *reader) readRow(from *row) (out record, problems []problem.Field) {
-	out.Texts, out.tagSeparator = map[string]string{}, r.tagSeparator
+	out.Texts, out.tagSeparator, out.dates = map[string]string{}, r.tagSeparator, r.dates
 	for i := range r.used {
 		u := &r.used[i]
 		cell, column := u.cell(from)

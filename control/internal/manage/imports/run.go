@@ -161,11 +161,11 @@ func (s *Service) load(ctx context.Context, i *store.Import) error {
 	if err != nil {
 		return err
 	}
-	mapping, err := MappingOf(i)
+	plan, err := PlanOf(i)
 	if err != nil {
 		return err
 	}
-	r, err := mapping.reader(t)
+	_, r, err := plan.prepare(t)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/tags"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/isotime"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/work"
 	"github.com/shortline/shortline/control/internal/store"
@@ -113,6 +114,8 @@ type Query struct {
 	BundleID      string
 	CreatedBy     string // id of a user
 	UTMCampaign   string // exactly this value
+	CreatedFrom   string // a date or time in ISO 8601; "": any time
+	CreatedBefore string // as CreatedFrom; a link that was created then is left out
 	SortBy        string // a key of store.LinkSorts; "": createdAt
 	Ascending     bool
 	Offset, Limit int
@@ -187,14 +190,25 @@ func (s *Service) filter(ctx context.Context, p auth.Principal, q *Query) (f sto
 			v.Add(limit.name, "must be text in UTF-8 without NUL")
 		}
 	}
+	instant := func(name, text string) (ms int64) {
+		if text == "" {
+			return 0
+		}
+		ms, err := isotime.Parse(text)
+		if err != nil {
+			v.Add(name, "must be a date or a time in ISO 8601")
+		}
+		return ms
+	}
+	from, before := instant("createdFrom", q.CreatedFrom), instant("createdBefore", q.CreatedBefore)
 	names := tags.CheckNames("tag", q.Tags, &v)
 	if err := v.Err(); err != nil {
 		return f, false, err
 	}
 	f = store.LinkFilter{
 		Workspace: p.Scope(), Search: q.Search, Status: q.Status, Health: q.Health, Tags: names, Bundle: q.BundleID, CreatedBy: q.CreatedBy,
-		Campaign: q.UTMCampaign,
-		Now:      store.Now(), SortBy: q.SortBy, Ascending: q.Ascending, Offset: q.Offset, Limit: q.Limit,
+		Campaign: q.UTMCampaign, CreatedFrom: from, CreatedBefore: before,
+		Now: store.Now(), SortBy: q.SortBy, Ascending: q.Ascending, Offset: q.Offset, Limit: q.Limit,
 		After: q.After,
 	}
 	if q.Domain != "" {

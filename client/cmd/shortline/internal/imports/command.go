@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shortline/shortline/client"
 	"github.com/shortline/shortline/client/cmd/shortline/internal/app"
 )
 
@@ -74,7 +75,8 @@ func command(a *app.App, s *service) *cobra.Command {
 						return app.Usage("--%s has no effect on a CSV file, which the server imports; leave it out", name)
 					}
 				}
-				return upload(cmd.Context(), a, o.file, o.conflicts, o.dry)
+				return upload(cmd.Context(), a, o.file, &csvOptions{conflicts: o.conflicts, dry: o.dry,
+					dateFormat: string(client.DateFormatAuto), zone: "UTC"})
 			}
 			return o.runService(cmd, a, s)
 		},

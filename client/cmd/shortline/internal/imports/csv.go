@@ -25,26 +25,50 @@ const lookEvery = 500 * time.Millisecond
 
 // fromCSV returns the command import csv.
 func fromCSV(a *app.App) *cobra.Command {
-	var conflicts string
-	var dry bool
-	var columns []string
+	var o csvOptions
 	cmd := &cobra.Command{
 		Use: "csv FILE", Short: "Import links from a CSV file", Args: cobra.ExactArgs(1),
 		Long: `Import links from a CSV file; - is standard input. The server knows the columns of exports of many services and of Shortline.
---column names others, such as --column originalUrl=target. The import runs on the server, and goes on there if this command ends.`,
-		Example: "  shortline import csv links.csv --dry-run\n  shortline import csv links.csv --column originalUrl=target --conflicts rename",
+--column names others, such as --column originalUrl=target. The import runs on the server, and goes on there if this command ends.
+
+Dates may be in ISO 8601, or written like 31.01.2027 (dots), 31/01/2027 (dayFirst) or 01/31/2027 (monthFirst). With auto, the server takes
+the only one of these that fits all dates of the file, and --dry-run shows how it reads the first ones.`,
+		Example: "  shortline import csv links.csv --dry-run\n  shortline import csv links.csv --column originalUrl=target --conflicts rename\n" +
+			"  shortline import csv links.csv --date-format monthFirst --time-zone America/New_York",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return upload(cmd.Context(), a, args[0], conflicts, dry, columns...)
+			return upload(cmd.Context(), a, args[0], &o)
 		},
 	}
-	cmd.Flags().StringArrayVar(&columns, "column", nil, "field=name of a column; repeat it for several")
-	addShared(cmd, &conflicts, &dry)
+	cmd.Flags().StringArrayVar(&o.columns, "column", nil, "field=name of a column; repeat it for several")
+	addShared(cmd, &o.conflicts, &o.dry)
+	o.addDates(cmd)
 	return cmd
 }
 
+// csvOptions are the flags of an import that runs on the server.
+type csvOptions struct {
+	conflicts, dateFormat, zone string
+	dry                         bool
+	columns                     []string
+}
+
+// addDates adds the flags for dates.
+func (o *csvOptions) addDates(cmd *cobra.Command) {
+	formats := []string{string(client.DateFormatAuto), string(client.DateFormatIso), string(client.DateFormatDots),
+		string(client.DateFormatDayFirst), string(client.DateFormatMonthFirst)}
+	cmd.Flags().StringVar(&o.dateFormat, "date-format", formats[0], "how dates are written: "+strings.Join(formats, ", "))
+	cmd.Flags().StringVar(&o.zone, "time-zone", "UTC", "IANA time zone of dates without one")
+	err := cmd.RegisterFlagCompletionFunc("date-format", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return formats, cobra.ShellCompDirectiveNoFileComp
+	})
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+}
+
 // upload imports a file with the server's own import, which keeps dates and goes on after a restart.
-func upload(ctx context.Context, a *app.App, name, conflicts string, dry bool, columns ...string) error {
-	if err := checkConflicts(conflicts); err != nil {
+func upload(ctx context.Context, a *app.App, name string, o *csvOptions) error {
+	if err := checkConflicts(o.conflicts); err != nil {
 		return err
 	}
 	r, err := a.Remote()
@@ -61,9 +85,9 @@ func upload(ctx context.Context, a *app.App, name, conflicts string, dry bool, c
 		return r.Failed(ctx, err)
 	}
 	u := &uploaded{app: a, imports: imports, id: made.ID}
-	plan, err := planOf(made, conflicts, columns)
+	plan, err := o.planOf(made)
 	if err == nil {
-		err = u.runOnServer(ctx, plan, dry)
+		err = u.runOnServer(ctx, plan, o.dry)
 	}
 	var exit *app.Exit
 	if err != nil && !errors.As(err, &exit) {
@@ -73,14 +97,15 @@ func upload(ctx context.Context, a *app.App, name, conflicts string, dry bool, c
 }
 
 // planOf maps the columns that the server knows, and those that the user names.
-func planOf(made *client.Import, conflicts string, columns []string) (client.ImportPlan, error) {
-	plan := client.ImportPlan{Mapping: map[string]string{}, Conflicts: client.Set(client.Conflicts(conflicts))}
+func (o *csvOptions) planOf(made *client.Import) (client.ImportPlan, error) {
+	plan := client.ImportPlan{Mapping: map[string]string{}, Conflicts: client.Set(client.Conflicts(o.conflicts)),
+		DateFormat: client.Set(client.DateFormat(o.dateFormat)), TimeZone: client.Set(o.zone)}
 	for _, c := range made.Columns {
 		if c.Suggested != "" {
 			plan.Mapping[c.Suggested] = c.Name
 		}
 	}
-	for _, one := range columns {
+	for _, one := range o.columns {
 		field, column, found := strings.Cut(one, "=")
 		if !found || field == "" {
 			return plan, app.Usage("--column must have the form field=column, not %s", quoted(one))
@@ -109,6 +134,7 @@ func (u *uploaded) runOnServer(ctx context.Context, plan client.ImportPlan, dry 
 		if err != nil {
 			return err
 		}
+		u.showDates(&preview.Dates)
 		return u.showCounts(preview.Problems, preview.Warnings, map[string]int{"create": preview.Create, "update": preview.Update,
 			"skip": preview.Skip, "rename": preview.Rename, "fail": preview.Errors}, preview.Errors > 0)
 	}
@@ -144,6 +170,21 @@ func (u *uploaded) runOnServer(ctx context.Context, plan client.ImportPlan, dry 
 			u.app.Done()
 			u.app.Say("the import goes on at the server; see: shortline api GET /api/imports/%s", u.id)
 			return err
+		}
+	}
+}
+
+// showDates says how the first dates that are not in ISO 8601 are read.
+func (u *uploaded) showDates(dates *client.ImportDates) {
+	if deref(dates.Format) == client.DateFormatIso {
+		return
+	}
+	if dates.Format == nil && len(dates.First) > 0 {
+		u.app.Say("several formats of dates fit the file, or none; choose one with --date-format")
+	}
+	for _, one := range dates.First {
+		if one.Time != nil {
+			u.app.Say("line %d, %s: %s is read as %s", one.Row, one.Column, quoted(one.Value), one.Time.Format(time.RFC3339))
 		}
 	}
 }

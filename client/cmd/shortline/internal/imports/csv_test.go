@@ -1,6 +1,7 @@
 package imports_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ type importer struct {
 	file, name string
 	plan       map[string]any
 	calls      []string
+	dates      string // of the answer to a dry run
 	looks      int
 }
 
@@ -39,8 +41,9 @@ func (s *importer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, uploadedFile, "MAPPING", 0)
 	case "POST /api/imports/im1/dry-run":
 		_ = json.Unmarshal(body, &s.plan)
-		fmt.Fprint(w, `{"rows":3,"create":1,"update":0,"skip":1,"rename":0,"errors":1,"warnings":[],"problems":[
-			{"row":4,"field":"originalUrl","column":"target","value":"ftp://x","message":"must begin with http:// or https://"}]}`)
+		fmt.Fprintf(w, `{"rows":3,"create":1,"update":0,"skip":1,"rename":0,"errors":1,"warnings":[],"problems":[
+			{"row":4,"field":"originalUrl","column":"target","value":"ftp://x","message":"must begin with http:// or https://"}],"dates":%s}`,
+			cmp.Or(s.dates, `{"format":"iso","first":[]}`))
 	case "POST /api/imports/im1/start":
 		_ = json.Unmarshal(body, &s.plan)
 		w.WriteHeader(http.StatusAccepted)
@@ -108,6 +111,35 @@ func TestCSV_dry_run_and_import(t *testing.T) {
 				t.Errorf("plan %s", got)
 			}
 		})
+	}
+}
+
+// Dates are read as the flags say, and a dry run shows how.
+func TestCSV_dates(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "links.csv")
+	if err := os.WriteFile(name, []byte("target,made\nhttps://example.com/,03/04/2027\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args        []string
+		dates, sent string
+		says        string
+	}{
+		{nil, `{"format":"dayFirst","first":[{"row":2,"field":"createdAt","column":"made","value":"03/04/2027",
+			"time":"2027-04-03T00:00:00.000Z"}]}`, "auto UTC", `line 2, made: "03/04/2027" is read as 2027-04-03T00:00:00Z`},
+		{nil, `{"format":null,"first":[{"row":2,"field":"createdAt","column":"made","value":"03/04/2027","time":null}]}`, "auto UTC",
+			"choose one with --date-format"},
+		{[]string{"--date-format", "monthFirst", "--time-zone", "Europe/Paris"}, `{"format":"iso","first":[]}`, "monthFirst Europe/Paris", ""},
+	} {
+		s := &importer{dates: c.dates}
+		server := httptest.NewServer(s)
+		t.Cleanup(server.Close)
+		w := newWorld(t)
+		w.to.URL = server.URL
+		r := w.run(append([]string{"csv", name, "--dry-run"}, c.args...)...)
+		if got := fmt.Sprintf("%v %v", s.plan["dateFormat"], s.plan["timeZone"]); got != c.sent || !strings.Contains(r.err, c.says) {
+			t.Errorf("%s: sent %s, said %s", c.args, got, r.err)
+		}
 	}
 }
 

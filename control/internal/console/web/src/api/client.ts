@@ -286,9 +286,9 @@ export async function open(
 export async function download(
   path: string,
   query: object = {},
-  body?: FormData,
+  options?: Options & { body?: FormData },
 ): Promise<{ blob: Blob; name: string }> {
-  const answer = await open(path, query, body && { body });
+  const answer = await open(path, query, options);
   const name = /filename="([^"]+)"/.exec(answer.headers.get('Content-Disposition') ?? '')?.[1] ?? '';
   return { blob: await answer.blob(), name };
 }

@@ -2,6 +2,7 @@
 import { api } from '../api/client';
 import { go } from '../route';
 import { setStatus } from '../screens/links/changes';
+import { elsewhere, forget } from '../screens/links/list';
 import { may } from '../session';
 import { t } from '../text';
 import { copy } from '../ui/copy';
@@ -16,7 +17,11 @@ interface Subject {
 
 /** Enables or disables the link, and tells what it did with a way to undo it. */
 async function turn(id: string, on: boolean): Promise<void> {
-  const set = (active: boolean) => setStatus([id], active ? 'ACTIVE' : 'INACTIVE');
+  const set = async (active: boolean) => {
+    await setStatus([id], active ? 'ACTIVE' : 'INACTIVE');
+    forget();
+    elsewhere.value++;
+  };
   await set(on);
   notify(t(on ? 'links.enabled' : 'links.disabled', { n: 1 }), () => void set(!on).catch(complain));
 }

@@ -14,6 +14,7 @@ import { local } from '../ui/time';
 import { understood } from './ask/parse';
 import { addressOf, reveal, textOf } from './ask/question';
 import { commands, type Command } from './commands';
+import { docsOf } from './docs';
 import { find, most, recently } from './find';
 import { ranked, score } from './match';
 import './palette.css';
@@ -43,7 +44,7 @@ function Option({ id, item, active, onPick, onMore }: OptionProps) {
       {item.more && (
         <span
           class="more"
-          title={t('palette.actionsFor', { name: item.name })}
+          title={t('rules.actions', { name: item.name })}
           onClick={(event) => {
             event.stopPropagation();
             onMore();
@@ -64,7 +65,7 @@ function answer(text: string): { item: Command; sure: boolean } | undefined {
     go(addressOf(question));
     reveal(question);
   };
-  const name = `${t('ask.report')}: ${textOf(question)}`;
+  const name = `${t('labels.report')}: ${textOf(question)}`;
   return { item: { id: 'ask', icon: 'analytics', name, run }, sure: question.sure };
 }
 
@@ -104,7 +105,7 @@ function useResults(text: string): Results {
   const sure = asked?.sure ? [asked.item] : [];
   const unsure = asked && !asked.sure ? [asked.item] : [];
   const early = [...sure, ...(text.trim() === '' ? last : []), ...first];
-  const items = [...early, ...things, ...unsure, ...rest];
+  const items = [...early, ...things, ...unsure, ...rest, ...docsOf(text)];
   const none = items.length === 0 && !found.loading && wanted === text.trim();
   const hint = found.error !== undefined ? explain(found.error) : none ? t('palette.nothing') : '';
   return { items, early: early.length, current, hint };
@@ -187,7 +188,7 @@ export function Palette() {
   const input = useRef<HTMLInputElement>(null);
   const choice = useChoice();
   const { text, items, at, inside, hint } = choice;
-  const label = inside ? t('palette.actionsFor', { name: inside.item.name }) : t('palette.search');
+  const label = inside ? t('rules.actions', { name: inside.item.name }) : t('palette.search');
   const status = inside ? (items.length === 0 ? t('palette.nothing') : '') : hint;
   return (
     <Dialog title={inside ? inside.item.name : t('palette.title')} onClose={close}>

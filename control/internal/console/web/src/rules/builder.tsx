@@ -232,7 +232,7 @@ export function Builder({ root, onChange, problems }: BuilderProps) {
       </p>
       <div class="steps">
         <Button kind="quiet" disabled={past.length === 0} onClick={() => travel(past, setPast, future, setFuture)}>
-          {t('rules.undo')}
+          {t('action.undo')}
         </Button>
         <Button kind="quiet" disabled={future.length === 0} onClick={() => travel(future, setFuture, past, setPast)}>
           {t('rules.redo')}

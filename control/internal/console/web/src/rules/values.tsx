@@ -117,8 +117,8 @@ function Zone({ value, onValue }: { value: string | undefined; onValue: (zone: s
   return (
     <>
       <input
-        aria-label={t('rules.zone')}
-        placeholder={t('rules.zone')}
+        aria-label={t('report.timezone')}
+        placeholder={t('report.timezone')}
         list={id}
         value={value ?? ''}
         autocomplete="off"

@@ -37,7 +37,7 @@ function Password({ token, onDone }: { token: string; onDone: () => void }) {
     >
       <h1>{t('share.protected')}</h1>
       <Input
-        label={t('share.password')}
+        label={t('signin.password')}
         type="password"
         name="password"
         autocomplete="off"

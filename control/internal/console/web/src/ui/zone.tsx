@@ -15,7 +15,7 @@ interface ZoneFieldProps {
 export function ZoneField(props: ZoneFieldProps) {
   return (
     <Input
-      label={t('rules.zone')}
+      label={t('report.timezone')}
       options={Intl.supportedValuesOf('timeZone')}
       autocomplete="off"
       spellcheck={false}

@@ -4,7 +4,7 @@ import { api, type Schema } from '../../api/client';
 import { query, search } from '../../route';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
-import { Confirm } from '../../ui/confirm';
+import { Deletion } from '../../ui/deletion';
 import { Empty, Head, Section, Waiting } from '../../ui/page';
 import { useResource } from '../../ui/resource';
 import { Secret } from '../../ui/secret';
@@ -77,11 +77,6 @@ export function Providers() {
   const { providers, settings } = list.data;
   const chosen = query.value.get('edit');
   const edited = providers.find((one) => one.slug === chosen);
-  const remove = async (one: Provider) => {
-    await api.delete('/api/admin/oidc-providers/{slug}', { path: { slug: one.slug } });
-    notify(t('labels.deleted', { name: one.name }));
-    list.reload();
-  };
   const create = (
     <Button kind="primary" icon="plus" onClick={() => search({ new: '1' })}>
       {t('access.new')}
@@ -122,14 +117,14 @@ export function Providers() {
         />
       )}
       {doomed && (
-        <Confirm
-          title={t('labels.deleteTitle', { name: doomed.name })}
-          action={t('action.delete')}
-          onConfirm={() => remove(doomed)}
+        <Deletion
+          name={doomed.name}
+          remove={() => api.delete('/api/admin/oidc-providers/{slug}', { path: { slug: doomed.slug } })}
+          onDeleted={list.reload}
           onClose={() => doom(undefined)}
         >
-          <p>{t('access.deleteHint')}</p>
-        </Confirm>
+          {t('access.deleteHint')}
+        </Deletion>
       )}
     </>
   );

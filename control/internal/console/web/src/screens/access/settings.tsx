@@ -5,7 +5,7 @@ import { query, search, to } from '../../route';
 import { moment, t } from '../../text';
 import { jsonProblem } from '../../text/json';
 import { Button, IconButton } from '../../ui/button';
-import { Confirm } from '../../ui/confirm';
+import { Deletion } from '../../ui/deletion';
 import { Area, Input } from '../../ui/field';
 import { refused, useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
@@ -65,7 +65,7 @@ function SettingForm({ of, known, onClose, onSaved }: SettingFormProps) {
         />
       )}
       <Area
-        label={t('setting.value')}
+        label={t('rules.value')}
         hint="JSON"
         name="value"
         rows={6}
@@ -91,11 +91,6 @@ export function Settings() {
   const [doomed, doom] = useState<Setting>();
   if (list.error !== undefined || !list.data) return <Waiting of={list} />;
   const edited = list.data.find((one) => one.key === query.value.get('edit'));
-  const remove = async ({ key }: Setting) => {
-    await api.delete('/api/settings/system/{key}', { path: { key } });
-    notify(t('labels.deleted', { name: key }));
-    list.reload();
-  };
   return (
     <>
       <Head title={t('nav.system.settings')}>
@@ -122,7 +117,7 @@ export function Settings() {
                 </>
               ),
             },
-            { name: t('setting.value'), cell: (one) => <code>{JSON.stringify(one.value)}</code> },
+            { name: t('rules.value'), cell: (one) => <code>{JSON.stringify(one.value)}</code> },
             { name: t('setting.changed'), cell: (one) => moment(one.updatedAt) },
             {
               name: t('test.actions'),
@@ -150,14 +145,14 @@ export function Settings() {
         />
       )}
       {doomed && (
-        <Confirm
-          title={t('labels.deleteTitle', { name: doomed.key })}
-          action={t('action.delete')}
-          onConfirm={() => remove(doomed)}
+        <Deletion
+          name={doomed.key}
+          remove={() => api.delete('/api/settings/system/{key}', { path: { key: doomed.key } })}
+          onDeleted={list.reload}
           onClose={() => doom(undefined)}
         >
-          <p>{t('setting.deleteHint')}</p>
-        </Confirm>
+          {t('setting.deleteHint')}
+        </Deletion>
       )}
     </>
   );

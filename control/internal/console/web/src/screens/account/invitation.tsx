@@ -26,7 +26,7 @@ function NewAccount({ accept, onHave }: { accept: Accept; onHave: () => void }) 
       <Form action={t('invited.create')} saving={saving} save={() => accept({ name: name.trim(), password })}>
         <p class="hint">{t('invited.new')}</p>
         <Input
-          label={t('account.name')}
+          label={t('labels.name')}
           name="name"
           autocomplete="name"
           value={name}

@@ -44,7 +44,7 @@ export function AddPasskey({ onClose, onDone }: DialogProps) {
     <FormDialog title={t('passkeys.add')} action={t('action.next')} saving={saving} save={add} onClose={onClose}>
       <p>{t('passkeys.asks')}</p>
       <Input
-        label={t('account.name')}
+        label={t('labels.name')}
         hint={t('passkeys.nameHint')}
         name="name"
         autocomplete="off"
@@ -85,7 +85,7 @@ function Rename({ passkey, onClose, onDone }: DialogProps & { passkey: Passkey }
       onClose={onClose}
     >
       <Input
-        label={t('account.name')}
+        label={t('labels.name')}
         name="name"
         autocomplete="off"
         first
@@ -123,7 +123,7 @@ function List({ passkeys, onAsk }: { passkeys: readonly Passkey[]; onAsk: (askin
       rows={passkeys}
       keyOf={(one) => one.id}
       columns={[
-        { name: t('account.name'), cell: (one) => <Name of={one} /> },
+        { name: t('labels.name'), cell: (one) => <Name of={one} /> },
         { name: t('passkeys.since'), cell: (one) => day(one.createdAt) },
         { name: t('keys.used'), cell: (one) => (one.lastUsedAt ? ago(one.lastUsedAt) : t('keys.never')) },
         {

@@ -20,7 +20,7 @@ function Name() {
     const saved = await api.put('/api/auth/me', { body: { name } });
     user.value = saved;
     draft.saved({ name }, { name: saved.name });
-    notify(t('account.saved'));
+    notify(t('labels.saved'));
   };
   return (
     <form
@@ -33,7 +33,7 @@ function Name() {
     >
       {saving.error !== undefined && <Problem error={saving.error} />}
       <Input
-        label={t('account.name')}
+        label={t('labels.name')}
         hint={t('account.nameHint')}
         name="name"
         autocomplete="name"
@@ -62,7 +62,7 @@ export function Profile() {
             <dd dir="auto">{own?.email}</dd>
           </div>
           <div>
-            <dt>{t('account.role')}</dt>
+            <dt>{t('members.role')}</dt>
             <dd>{own?.role === 'ADMIN' ? t('account.admin') : t('account.user')}</dd>
           </div>
           <div>

@@ -22,7 +22,7 @@ function List({ sessions, onEnd }: { sessions: readonly Session[]; onEnd: (sessi
       keyOf={(one) => one.id}
       columns={[
         {
-          name: t('sessions.device'),
+          name: t('live.device'),
           cell: (one) => (
             <span class="named" title={one.userAgent ?? undefined}>
               <bdi>{agent(one.userAgent)}</bdi>
@@ -30,7 +30,7 @@ function List({ sessions, onEnd }: { sessions: readonly Session[]; onEnd: (sessi
             </span>
           ),
         },
-        { name: t('sessions.address'), cell: (one) => <span class="mono">{one.ip ?? '–'}</span> },
+        { name: t('share.address'), cell: (one) => <span class="mono">{one.ip ?? '–'}</span> },
         { name: t('sessions.begun'), cell: (one) => moment(one.createdAt) },
         {
           name: t('sessions.seen'),

@@ -57,7 +57,7 @@ function Scan({ setup }: { setup: Schema<'TwoFactorSetup'> }) {
     <>
       <p>{t('totp.scan')}</p>
       <img class="scan" src={setup.qrCode} width={220} height={220} alt={t('totp.qr')} />
-      <Secret label={t('totp.secret')} value={setup.secret} />
+      <Secret label={t('setting.key')} value={setup.secret} />
     </>
   );
 }
@@ -173,7 +173,7 @@ export function TotpSection() {
     if (user.value) user.value = { ...user.value, twoFactorEnabled: !on };
   };
   return (
-    <Section title={t('totp.title')} hint={on ? t('totp.onHint') : t('totp.hint')}>
+    <Section title={t('user.app')} hint={on ? t('totp.onHint') : t('totp.hint')}>
       <div class="choices">
         <span class={on ? 'badge good' : 'badge'}>{on ? t('totp.on') : t('totp.off')}</span>
       </div>

@@ -11,7 +11,7 @@ import './alerts.css';
 export function Alerts({ id }: ScreenProps) {
   const tabs = [
     ['/alerts', t('alert.fired')],
-    ['/alerts/rules', t('alert.rules')],
+    ['/alerts/rules', t('copies.rules')],
     ['/alerts/channels', t('alert.channels')],
   ] as const;
   return (

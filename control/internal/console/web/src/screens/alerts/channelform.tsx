@@ -7,6 +7,7 @@ import { DateTime } from '../../ui/datetime';
 import { Input, Select } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
+import { NameField } from '../../ui/namefield';
 import { ownZone, ZoneField } from '../../ui/zone';
 import { chats } from './causes';
 
@@ -46,7 +47,7 @@ function Target({ channel, fields, set, problem }: PartProps & { channel: Channe
         />
       )}
       <Input
-        label={kind === 'mail' ? t('alert.address') : t('hook.url')}
+        label={kind === 'mail' ? t('alert.address') : t('share.address')}
         hint={
           kind === 'mail'
             ? t('alert.addressHint')
@@ -70,7 +71,7 @@ function Quiet({ fields, set, problem }: PartProps) {
       <p class="hint">{t('alert.quietHint')}</p>
       <div>
         <DateTime
-          label={t('alert.from')}
+          label={t('rules.from')}
           name="quietFrom"
           kind="time"
           value={fields.quietFrom}
@@ -127,15 +128,7 @@ export function ChannelForm({ channel, onClose, onSaved }: ChannelFormProps) {
       save={save}
       onClose={onClose}
     >
-      <Input
-        label={t('keys.name')}
-        name="name"
-        autocomplete="off"
-        value={fields.name}
-        onValue={(name) => set({ name })}
-        problem={saving.problem('name')}
-        first
-      />
+      <NameField value={fields.name} onValue={(name) => set({ name })} problem={saving.problem('name')} />
       <Target {...part} channel={channel} />
       <Quiet {...part} />
     </FormDialog>

@@ -55,7 +55,7 @@ function Rows<Row extends Switched>({ props: { label, list, columns, turn }, onE
     list.reload();
   };
   const name: Column<Row> = {
-    name: t('keys.name'),
+    name: t('labels.name'),
     cell: (one) => (
       <span class="named">
         <bdi class="strong">{one.name}</bdi>

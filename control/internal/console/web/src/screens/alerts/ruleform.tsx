@@ -7,6 +7,7 @@ import { useDraft } from '../../ui/draft';
 import { Input, Tick } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
+import { NameField } from '../../ui/namefield';
 import { Picker } from '../../ui/picker';
 import { TagField } from '../link/tags';
 import { bare } from '../links/changes';
@@ -130,15 +131,7 @@ export function RuleForm({ rule, channels, onClose, onSaved }: RuleFormProps) {
       onClose={onClose}
     >
       <Restored draft={draft} initial={initial} />
-      <Input
-        label={t('keys.name')}
-        name="name"
-        autocomplete="off"
-        value={name}
-        onValue={(value) => draft.patch({ name: value })}
-        problem={saving.problem('name')}
-        first
-      />
+      <NameField value={name} onValue={(value) => draft.patch({ name: value })} problem={saving.problem('name')} />
       <Causes {...part} />
       <LimitFields
         causes={chosen}

@@ -49,7 +49,7 @@ export function Rules() {
   const known = channels.data?.data ?? [];
   return (
     <AlertList
-      label={t('alert.rules')}
+      label={t('copies.rules')}
       create={t('alert.newRule')}
       none={t('alert.begin')}
       hint={t('alert.beginHint')}

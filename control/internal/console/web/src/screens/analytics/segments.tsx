@@ -8,9 +8,10 @@ import { t } from '../../text';
 import { Button, IconButton } from '../../ui/button';
 import { Deletion } from '../../ui/deletion';
 import { useDraft } from '../../ui/draft';
-import { Input, Select } from '../../ui/field';
+import { Select } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
+import { NameField } from '../../ui/namefield';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { notify } from '../../ui/toast';
@@ -62,15 +63,11 @@ function Form({ renamed, segments, filters, onClose, onSaved }: FormProps) {
       {old && !renamed ? (
         <p class="hint">{t('report.segment.replace', { name: old.name })}</p>
       ) : (
-        <Input
-          label={t('labels.name')}
-          name="name"
-          autocomplete="off"
+        <NameField
           hint={renamed ? undefined : t('report.segment.hint')}
           value={name}
           onValue={(next) => draft.patch({ name: next })}
           problem={saving.problem('name') ?? saving.problem('filters')}
-          first
         />
       )}
     </FormDialog>

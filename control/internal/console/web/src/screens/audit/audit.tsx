@@ -77,7 +77,7 @@ const same: Record<string, Verb> = {
 
 /** What actions are about if it is a part of their object, by the beginning of their name. */
 const parts = [
-  ['PASSWORD', 'edit.password'],
+  ['PASSWORD', 'signin.password'],
   ['TWO_FACTOR', 'user.factor'],
   ['CERTIFICATE', 'domain.certificate'],
 ] as const;
@@ -128,7 +128,7 @@ function Thing({ of: entry }: { of: Entry }) {
       )}
       {screen && id !== null && (
         <p>
-          <a href={to(`${screen}/${id}`)}>{t('audit.open')}</a>
+          <a href={to(`${screen}/${id}`)}>{t('share.open')}</a>
         </p>
       )}
     </>
@@ -229,7 +229,7 @@ function Filters({ everywhere }: { everywhere: boolean }) {
           onValue={(type) => search({ type, page: '' })}
         />
         <DateTime
-          label={t('audit.from')}
+          label={t('report.from')}
           name="from"
           kind="date"
           whole
@@ -237,7 +237,7 @@ function Filters({ everywhere }: { everywhere: boolean }) {
           onValue={(from) => search({ from, page: '' })}
         />
         <DateTime
-          label={t('audit.to')}
+          label={t('report.to')}
           name="to"
           kind="date"
           whole

@@ -57,7 +57,7 @@ export function Arms({ arms, onArms, problem }: ArmsProps) {
                 problem={problem(`variants.${at}.targetUrl`)}
               />
               <Input
-                label={t('test.name')}
+                label={t('labels.name')}
                 name={`name${at}`}
                 value={one.name}
                 onValue={(name) => change(at, { name })}
@@ -69,7 +69,7 @@ export function Arms({ arms, onArms, problem }: ArmsProps) {
           {at > 1 && (
             <IconButton
               icon="trash"
-              label={t('test.delete', { name: one.name })}
+              label={t('labels.deleteOne', { name: one.name })}
               onClick={() => onArms(arms.toSpliced(at, 1))}
             />
           )}

@@ -50,7 +50,7 @@ export function Goal({ test, onChanged }: { test: Test; onChanged: () => void })
       await api.put('/api/urls/{id}/experiment', { path: { id }, body: { goal: goal.trim(), optimize, onWinner } });
     });
     if (!saved) return;
-    notify(experiment ? t('edit.saved') : t('test.begun'));
+    notify(experiment ? t('labels.saved') : t('test.begun'));
     onChanged();
   };
   return (

@@ -91,7 +91,7 @@ function Arms({ experiment, onPromote }: ArmsProps) {
       <caption class="offscreen">{t('test.outcome')}</caption>
       <thead>
         <tr>
-          <th scope="col">{t('test.name')}</th>
+          <th scope="col">{t('labels.name')}</th>
           <th scope="col" class="figure">
             {t('report.metric.visitors')}
           </th>
@@ -196,9 +196,9 @@ function Course({ experiment }: { experiment: Experiment }) {
   );
 }
 
-/** How conversions get here, as long as there are none. */
-function NoConversions({ goal }: { goal: string }) {
-  const line = `<script src="${location.origin}/sl.js" defer></script>`;
+/** How conversions get here, as long as there are none. The program comes from the host of the link, which need not be the console's. */
+export function NoConversions({ goal, link }: { goal: string; link: Pick<Test['link'], 'shortUrl'> }) {
+  const line = `<script src="${new URL(link.shortUrl).origin}/sl.js" defer></script>`;
   return (
     <p class="hint">
       {t('test.noConversions', { goal })}{' '}
@@ -251,7 +251,9 @@ export function Outcome({
       {experiment.requiredVisitors !== null && (
         <p class="hint">{t('test.required', { n: rough(experiment.requiredVisitors) })}</p>
       )}
-      {experiment.arms.every((one) => one.conversions === 0) && <NoConversions goal={experiment.goal} />}
+      {experiment.arms.every((one) => one.conversions === 0) && (
+        <NoConversions goal={experiment.goal} link={test.link} />
+      )}
       {experiment.mixedCurrencies && (
         <p class="hint">{t('test.currencies', { currency: experiment.currency ?? '' })}</p>
       )}

@@ -50,7 +50,7 @@ function Edit({ link: { id: link }, variant, onClose, onSaved }: EditProps) {
     if (saved) onSaved();
   };
   return (
-    <Dialog title={variant ? t('test.edit', { name: variant.name }) : t('test.new')} onClose={onClose}>
+    <Dialog title={variant ? t('labels.editOne', { name: variant.name }) : t('test.new')} onClose={onClose}>
       <form
         novalidate
         onSubmit={(event) => {
@@ -61,7 +61,7 @@ function Edit({ link: { id: link }, variant, onClose, onSaved }: EditProps) {
         {stale && <p class="notice warn">{t('test.stale', { who: stale.who })}</p>}
         {saving.error !== undefined && !stale && <Problem error={saving.error} />}
         <Input
-          label={t('test.name')}
+          label={t('labels.name')}
           name="name"
           value={name}
           onValue={setName}
@@ -106,7 +106,7 @@ function VariantTable({ variants, onEdit, onDelete }: VariantTableProps) {
       keyOf={(one) => one.id}
       classOf={(one) => (one.isActive ? undefined : 'unused')}
       columns={[
-        { name: t('test.name'), cell: (one) => <bdi>{one.name}</bdi> },
+        { name: t('labels.name'), cell: (one) => <bdi>{one.name}</bdi> },
         { name: t('create.destination'), cell: (one) => <bdi class="target">{bare(one.targetUrl)}</bdi> },
         { name: t('test.weight'), figure: true, cell: (one) => number(one.weight) },
         {
@@ -120,8 +120,12 @@ function VariantTable({ variants, onEdit, onDelete }: VariantTableProps) {
           cell: (one) =>
             may('EDITOR') && (
               <>
-                <IconButton icon="edit" label={t('test.edit', { name: one.name })} onClick={() => onEdit(one)} />
-                <IconButton icon="trash" label={t('test.delete', { name: one.name })} onClick={() => onDelete(one)} />
+                <IconButton icon="edit" label={t('labels.editOne', { name: one.name })} onClick={() => onEdit(one)} />
+                <IconButton
+                  icon="trash"
+                  label={t('labels.deleteOne', { name: one.name })}
+                  onClick={() => onDelete(one)}
+                />
               </>
             ),
         },
@@ -180,7 +184,7 @@ export function VariantList({ link, variants, onChanged }: VariantListProps) {
       )}
       {deleting && (
         <Confirm
-          title={t('test.deleteTitle', { name: deleting.name })}
+          title={t('ws.deleteTitle', { name: deleting.name })}
           action={t('action.delete')}
           onClose={() => setDeleting(undefined)}
           onConfirm={() =>

@@ -19,8 +19,8 @@ export const actionOf = (action: string): string => t((actions.get(action) ?? 'h
 
 /** Fields of rules and variants. */
 const others = {
-  name: 'rules.name',
-  targetUrl: 'rules.target',
+  name: 'labels.name',
+  targetUrl: 'create.destination',
   isActive: 'rules.active',
   conditions: 'rules.conditions',
   priority: 'history.priority',

@@ -8,9 +8,9 @@ const { password, noPassword, ...form } = labels;
 export const names = {
   ...form,
   slug: 'create.slug',
-  domain: 'import.field.domain',
+  domain: 'links.domain',
   createdAt: 'import.field.createdAt',
-  status: 'import.field.status',
+  status: 'links.status',
   expiredUrl: 'import.field.expiredUrl',
   redirectCode: 'import.field.redirectCode',
   utmSource: 'import.field.utmSource',

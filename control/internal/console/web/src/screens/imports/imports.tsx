@@ -1,10 +1,10 @@
 // The imports of the workspace, and the way to begin one.
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { api, upload, type Schema } from '../../api/client';
 import { go, to } from '../../route';
 import { may, workspace } from '../../session';
 import { moment, number, t } from '../../text';
-import { Button } from '../../ui/button';
+import { FilePicker } from '../../ui/filepicker';
 import { Empty, Head, Loading } from '../../ui/page';
 import { Pager, pageOf } from '../../ui/pager';
 import { Problem } from '../../ui/problem';
@@ -20,13 +20,12 @@ export function Status({ status }: { status: Schema<'Import'>['status'] }) {
 
 /** Takes a file by choosing, or by dropping it. */
 function Upload() {
-  const input = useRef<HTMLInputElement>(null);
-  const [over, setOver] = useState(false);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(undefined);
   const take = async (file: File | undefined) => {
-    if (!file || busy) return;
+    if (!file) return;
     setBusy(true);
+    setError(undefined);
     try {
       // Systems have several names for the type of a CSV file, and some have none.
       const text = file.slice(0, file.size, 'text/csv');
@@ -36,40 +35,19 @@ function Upload() {
       setError(failed);
     }
     setBusy(false);
-    if (input.current) input.current.value = ''; // so that the same file can be chosen again
   };
   return (
     <>
       {error !== undefined && <Problem error={error} />}
-      <div
-        class={over ? 'drop over' : 'drop'}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={(event) => {
-          event.preventDefault();
-          setOver(false);
-          void take(event.dataTransfer?.files[0]);
-        }}
-      >
-        <input
-          ref={input}
-          class="offscreen"
-          type="file"
-          name="file"
-          accept=".csv,.tsv,text/csv,text/plain"
-          aria-label={t('import.choose')}
-          tabIndex={-1}
-          onChange={(event) => void take(event.currentTarget.files?.[0])}
-        />
-        <Button kind="primary" icon="import" busy={busy} onClick={() => input.current?.click()}>
-          {t('import.choose')}
-        </Button>
-        <p>{t('import.drop')}</p>
-        <p class="hint">{t('import.limits')}</p>
-      </div>
+      <FilePicker
+        label={t('import.file')}
+        action={t('import.choose')}
+        hint={t('import.limits')}
+        name="file"
+        accept=".csv,.tsv,.txt,text/csv,text/plain,text/tab-separated-values"
+        busy={busy}
+        onFile={(file) => void take(file)}
+      />
     </>
   );
 }

@@ -9,8 +9,13 @@ import { Select } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
+import { ownZone } from '../../ui/zone';
+import { dateFields, formats, ReadDates, type Format } from './dates';
 import { choose, fieldNames, mappingOf, names, suggested, type Choice, type FieldName } from './fields';
 import { ProblemTable } from './problems';
+
+/** All time zones, also UTC and the browser's own one, which have other names in some browsers. */
+const zones = () => [...new Set(['UTC', ownZone(), ...Intl.supportedValuesOf('timeZone')])];
 
 type Conflicts = 'skip' | 'rename' | 'overwrite';
 
@@ -24,12 +29,12 @@ interface ColumnsProps {
 function Columns({ job, choice, onChoice }: ColumnsProps) {
   return (
     <table class="table columns">
-      <caption class="offscreen">{t('import.columns')}</caption>
+      <caption class="offscreen">{t('links.columns')}</caption>
       <thead>
         <tr>
           <th scope="col">{t('import.column')}</th>
           <th scope="col">{t('import.sample')}</th>
-          <th scope="col">{t('import.field')}</th>
+          <th scope="col">{t('edit.field')}</th>
         </tr>
       </thead>
       <tbody>
@@ -47,7 +52,7 @@ function Columns({ job, choice, onChoice }: ColumnsProps) {
                 ))}
               </div>
             </td>
-            <td data-name={t('import.field')}>
+            <td data-name={t('edit.field')}>
               <select
                 aria-label={t('import.fieldOf', { column: column.name })}
                 name={`field-${column.name}`}
@@ -71,7 +76,7 @@ function Columns({ job, choice, onChoice }: ColumnsProps) {
 }
 
 interface OutcomeProps {
-  plan: { mapping: Record<string, string>; conflicts: Conflicts };
+  plan: { mapping: Record<string, string>; conflicts: Conflicts; dateFormat: Format; timeZone: string };
   job: string;
   /** Shown below the outcome, as soon as that is known. */
   children: ComponentChildren;
@@ -104,6 +109,9 @@ function Outcome({ plan, job, children }: OutcomeProps) {
           ))}
         </dl>
       </div>
+      {found.dates.first.length > 0 && (
+        <ReadDates dates={found.dates} zone={plan.timeZone} guessed={plan.dateFormat === 'auto'} />
+      )}
       {found.problems.length > 0 && <p class="hint">{t('import.errorsHint')}</p>}
       {found.warnings.length > 0 && <ProblemTable problems={found.warnings} />}
       {found.problems.length > 0 && <ProblemTable problems={found.problems} />}
@@ -116,8 +124,12 @@ function Outcome({ plan, job, children }: OutcomeProps) {
 export function Plan({ job, onStarted }: { job: Schema<'Import'>; onStarted: () => void }) {
   const [choice, setChoice] = useState(() => suggested(job.columns, job.mapping));
   const [conflicts, setConflicts] = useState<Conflicts>('skip');
+  const [dateFormat, setDateFormat] = useState<Format>('auto');
+  const [timeZone, setZone] = useState(ownZone);
   const saving = useSaving([]);
-  const plan = { mapping: mappingOf(choice), conflicts };
+  const mapping = mappingOf(choice);
+  const dated = dateFields.some((one) => one in mapping);
+  const plan = { mapping, conflicts, dateFormat, timeZone };
   const ready = 'originalUrl' in plan.mapping;
   const begin = async () => {
     const started = await saving.run(() => api.post('/api/imports/{id}/start', { path: { id: job.id }, body: plan }));
@@ -133,7 +145,7 @@ export function Plan({ job, onStarted }: { job: Schema<'Import'>; onStarted: () 
   return (
     <>
       <section class="section">
-        <h2>{t('import.columns')}</h2>
+        <h2>{t('links.columns')}</h2>
         <p class="hint">{t('import.columnsHint')}</p>
         <Columns job={job} choice={choice} onChoice={setChoice} />
         <Select
@@ -146,6 +158,25 @@ export function Plan({ job, onStarted }: { job: Schema<'Import'>; onStarted: () 
           )}
           onValue={setConflicts}
         />
+        {dated && (
+          <>
+            <Select
+              label={t('import.dates')}
+              name="dateFormat"
+              value={dateFormat}
+              options={[['auto', t('import.dates.auto')], ...formats]}
+              onValue={setDateFormat}
+            />
+            <Select
+              label={t('report.timezone')}
+              hint={t('import.zoneHint')}
+              name="timeZone"
+              value={timeZone}
+              options={zones().map((one) => [one, one] as const)}
+              onValue={setZone}
+            />
+          </>
+        )}
       </section>
       <section class="section">
         <h2>{t('import.dryRun')}</h2>

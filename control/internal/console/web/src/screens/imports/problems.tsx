@@ -27,8 +27,8 @@ export function ProblemTable({ problems }: { problems: readonly Schema<'ImportPr
         keyOf={(one) => `${one.row} ${one.field} ${one.message}`}
         columns={[
           { name: t('import.line'), figure: true, cell: (one) => number(one.row) },
-          { name: t('import.field'), cell: (one) => named(one.field) },
-          { name: t('import.value'), cell: (one) => <bdi class="mono">{one.value}</bdi> },
+          { name: t('edit.field'), cell: (one) => named(one.field) },
+          { name: t('rules.value'), cell: (one) => <bdi class="mono">{one.value}</bdi> },
           { name: t('import.problem'), cell: (one) => reworded(one.message, one) },
         ]}
       />

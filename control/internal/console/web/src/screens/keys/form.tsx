@@ -6,8 +6,9 @@ import { Choice } from '../../ui/choice';
 import { Dialog } from '../../ui/dialog';
 import { useDraft } from '../../ui/draft';
 import { DateTime } from '../../ui/datetime';
-import { Area, Input, Tick } from '../../ui/field';
+import { Area, Tick } from '../../ui/field';
 import { refused, useSaving } from '../../ui/form';
+import { NameField } from '../../ui/namefield';
 import { Problem } from '../../ui/problem';
 import { instant, local } from '../../ui/time';
 import { nameOfScope, scopes } from './scopes';
@@ -113,15 +114,11 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
         }}
       >
         {saving.error !== undefined && <Problem error={saving.error} />}
-        <Input
-          label={t('keys.name')}
+        <NameField
           hint={t('keys.nameHint')}
-          name="name"
-          autocomplete="off"
           value={fields.name}
           onValue={(name) => set({ name })}
           problem={saving.problem('name')}
-          first
         />
         <Rights fields={fields} set={set} problem={saving.problem('scopes')} />
         <Area

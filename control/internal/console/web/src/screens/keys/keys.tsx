@@ -127,7 +127,7 @@ function List({ keys, onAsk }: ListProps) {
       rows={keys}
       keyOf={(one) => one.id}
       columns={[
-        { name: t('keys.name'), cell: (one) => <Name of={one} /> },
+        { name: t('labels.name'), cell: (one) => <Name of={one} /> },
         { name: t('keys.rights'), cell: (one) => <Rights of={one} /> },
         { name: t('keys.used'), cell: (one) => <Used of={one} /> },
         { name: t('keys.expires'), cell: (one) => (one.expiresAt ? moment(one.expiresAt) : t('keys.never')) },
@@ -144,7 +144,7 @@ function List({ keys, onAsk }: ListProps) {
               )}
               <IconButton
                 icon="trash"
-                label={t('keys.deleteOne', { name: one.name })}
+                label={t('labels.deleteOne', { name: one.name })}
                 onClick={() => onAsk({ kind: 'delete', key: one })}
               />
             </>

@@ -264,7 +264,7 @@ export function BundleScreen({ id }: { id: string }) {
               {t('action.edit')}
             </Button>
             <Button icon="bundle" onClick={() => void archive(bundle).then(loaded.reload, complain)}>
-              {t(bundle.status === 'ARCHIVED' ? 'bundles.restore' : 'bundles.archive')}
+              {t(bundle.status === 'ARCHIVED' ? 'links.restore' : 'bundles.archive')}
             </Button>
             <Button icon="trash" onClick={() => setDoing('delete')}>
               {t('action.delete')}

@@ -9,6 +9,7 @@ import { useDraft } from '../../ui/draft';
 import { Area, Input, Select } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
+import { NameField } from '../../ui/namefield';
 import { pageOf } from '../../ui/pager';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
@@ -63,15 +64,7 @@ export function BundleForm({ row, onClose, onSaved }: FormProps<Bundle>) {
           <Button onClick={() => take(theirs)}>{t('rules.takeTheirs')}</Button>
         </div>
       )}
-      <Input
-        label={t('labels.name')}
-        name="name"
-        autocomplete="off"
-        value={name}
-        onValue={(next) => set({ name: next })}
-        problem={saving.problem('name')}
-        first
-      />
+      <NameField value={name} onValue={(next) => set({ name: next })} problem={saving.problem('name')} />
       <Area
         label={t('labels.description')}
         name="description"

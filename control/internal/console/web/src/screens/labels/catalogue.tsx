@@ -108,7 +108,7 @@ export function Catalogue<Row extends Named>(props: CatalogueProps<Row>) {
       <p class="hint lead">{hint}</p>
       {(page?.total !== 0 || searching || props.filters) && (
         <div class="filters" role="search">
-          <SearchField label={t('labels.search')} hint={t('labels.searchHint')} value={words} />
+          <SearchField label={t('labels.search')} hint={t('labels.name')} value={words} />
           {props.filters}
         </div>
       )}

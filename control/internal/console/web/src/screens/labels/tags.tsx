@@ -7,6 +7,7 @@ import { useDraft } from '../../ui/draft';
 import { Input } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
+import { NameField } from '../../ui/namefield';
 import { pageOf } from '../../ui/pager';
 import { useResource } from '../../ui/resource';
 import { ownZone } from '../analytics/selection';
@@ -37,15 +38,7 @@ function Form({ row, onClose, onSaved }: FormProps<Tag>) {
       save={save}
       onClose={onClose}
     >
-      <Input
-        label={t('labels.name')}
-        name="name"
-        autocomplete="off"
-        value={name}
-        onValue={(next) => draft.set({ name: next, color })}
-        problem={saving.problem('name')}
-        first
-      />
+      <NameField value={name} onValue={(next) => draft.set({ name: next, color })} problem={saving.problem('name')} />
       <Input
         label={t('labels.color')}
         name="color"

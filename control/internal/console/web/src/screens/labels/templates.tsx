@@ -4,9 +4,10 @@ import { query } from '../../route';
 import { workspace } from '../../session';
 import { t } from '../../text';
 import { useDraft } from '../../ui/draft';
-import { Input } from '../../ui/field';
+
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
+import { NameField } from '../../ui/namefield';
 import { pageOf } from '../../ui/pager';
 import { useResource } from '../../ui/resource';
 import { CampaignFields } from '../link/campaign';
@@ -38,15 +39,7 @@ function Form({ row, onClose, onSaved }: FormProps<Template>) {
       save={save}
       onClose={onClose}
     >
-      <Input
-        label={t('labels.name')}
-        name="name"
-        autocomplete="off"
-        value={draft.value.name}
-        onValue={(name) => draft.patch({ name })}
-        problem={saving.problem('name')}
-        first
-      />
+      <NameField value={draft.value.name} onValue={(name) => draft.patch({ name })} problem={saving.problem('name')} />
       <CampaignFields fields={draft.value} set={draft.patch} problem={saving.problem} />
     </FormDialog>
   );

@@ -113,7 +113,7 @@ export function LinkActions({ link, onChanged, remove }: ActionsProps) {
   return (
     <>
       <Menu
-        label={t('over.actions', { link: bare(link.shortUrl) })}
+        label={t('links.actionsOf', { link: bare(link.shortUrl) })}
         items={[
           works && {
             icon: off ? 'play' : 'pause',
@@ -124,7 +124,7 @@ export function LinkActions({ link, onChanged, remove }: ActionsProps) {
           works && 'line',
           {
             icon: 'trash',
-            text: t('links.delete'),
+            text: t('action.delete'),
             danger: true,
             onPick: () => (kept ? void bin().catch(complain) : setOpen('delete')),
           },

@@ -60,7 +60,7 @@ export const labels = {
   utmContent: 'edit.utm.utmContent',
   utmId: 'edit.utm.utmId',
   utmSourcePlatform: 'edit.utm.utmSourcePlatform',
-  password: 'edit.password',
+  password: 'signin.password',
   noPassword: 'edit.noPassword',
   redirectCode: 'edit.redirectCode',
   forwardPath: 'edit.forwardPath',

@@ -110,7 +110,7 @@ export function More({ fields, set, problem, protectedNow }: PartProps & { prote
   return (
     <Part title={t('edit.more')} open={open}>
       <Input
-        label={t('edit.password')}
+        label={t('signin.password')}
         name="password"
         type="password"
         autocomplete="new-password"

@@ -13,7 +13,7 @@ import { Waiting } from '../../ui/page';
 import { useResource, type Resource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
 import { remove, suspension } from '../links/changes';
-import { forget } from '../links/list';
+import { elsewhere, forget } from '../links/list';
 import { draftKey } from './fields';
 import { LinkHead } from './head';
 import { factsOf, Overview } from './overview';
@@ -81,7 +81,7 @@ function Loaded({ link, page, onChanged }: LoadedProps) {
   const edit = (on: boolean) => search({ edit: on ? '1' : '' }, { step: on });
   const saved = (now: Link, done: boolean) => {
     const { status } = now;
-    notify(status === 'ACTIVE' ? t('edit.saved') : t('edit.savedNot', { status: t(`status.${status}`) }));
+    notify(status === 'ACTIVE' ? t('labels.saved') : t('edit.savedNot', { status: t(`status.${status}`) }));
     onChanged(now);
     if (done) edit(false);
   };
@@ -117,7 +117,9 @@ function Loaded({ link, page, onChanged }: LoadedProps) {
 
 /** The page of a link. Its form is a sheet, which the address opens with edit=1. */
 export function LinkScreen({ id }: { id: string }) {
-  const link = useResource(`link ${id}`, (signal) => api.get('/api/urls/{id}', { path: { id }, signal }));
+  const link = useResource(`link ${id} ${elsewhere.value}`, (signal) =>
+    api.get('/api/urls/{id}', { path: { id }, signal }),
+  );
   // What a form has saved counts at once, so that it is not opened again with what was there before.
   const [saved, setSaved] = useState<Link>();
   if (link.error !== undefined || !link.data) return <Waiting of={link} />;

@@ -16,7 +16,7 @@ export function LinkTabs({
       label={t('edit.tabs')}
       here={here === '/live' ? live : root + here}
       tabs={[
-        [root, t('edit.link')],
+        [root, t('live.link')],
         [`${root}/rules`, t('rules.short')],
         [`${root}/experiment`, t('test.tab')],
         [`${root}/analytics`, t('nav.analytics')],

@@ -52,7 +52,7 @@ export function statementsOf(link: Link, share?: number, now = Date.now()): Stat
       tone: 'bad',
       text: link.healthSince ? t('over.broken', { date: day(link.healthSince) }) : t('health.broken'),
     });
-  if (link.hasPassword) all.push({ tone: 'neutral', text: t('edit.password') });
+  if (link.hasPassword) all.push({ tone: 'neutral', text: t('signin.password') });
   if (link.isSmartRouting)
     all.push({
       tone: 'neutral',

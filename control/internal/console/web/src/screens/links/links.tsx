@@ -15,7 +15,7 @@ import { complain } from '../../ui/toast';
 import { Virtual } from '../../ui/virtual';
 import { Create } from './create';
 import { display, rowHeight } from './display';
-import { forget, isFiltered, listOf, noFilters, selectionOf, type Link, type List } from './list';
+import { elsewhere, forget, isFiltered, listOf, noFilters, selectionOf, type Link, type List } from './list';
 import { copyOf, Row, type Deed } from './row';
 import { Tools } from './tools';
 
@@ -229,7 +229,7 @@ export function Links() {
   const key = JSON.stringify([place?.id, selection]);
   const [turn, setTurn] = useState(0);
   // eslint-disable-next-line react-hooks/exhaustive-deps -- the key says when the list is another one
-  const list = useMemo(() => listOf(place?.id ?? '', selection), [key, turn]);
+  const list = useMemo(() => listOf(place?.id ?? '', selection), [key, turn, elsewhere.value]);
   const creating = query.value.has('new');
   const setCreating = (on: boolean) => search({ new: on ? '1' : '' });
   // The trash was a status of this list; addresses and saved views may still have it.

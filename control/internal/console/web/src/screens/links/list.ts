@@ -24,11 +24,13 @@ export interface Selection {
   /** Id of a user. */
   creator: string;
   campaign: string;
+  /** week, month, year, or two days with .. between them, one of which may be missing. */
+  created: string;
   sort: string;
 }
 
 /** The filters that are one text each in the address. */
-const texts = ['search', 'status', 'health', 'domain', 'bundle', 'creator', 'campaign'] as const;
+const texts = ['search', 'status', 'health', 'domain', 'bundle', 'creator', 'campaign', 'created'] as const;
 
 /** What an address has without filters. */
 export const noFilters = Object.fromEntries([...texts, 'tag', 'view'].map((name) => [name, '']));
@@ -69,6 +71,21 @@ export function queryOf(s: Selection): string {
 
 /** Whether a selection leaves links out. */
 export const isFiltered = (s: Selection): boolean => s.tag.length > 0 || texts.some((name) => s[name] !== '');
+
+/** When the links of a filter by the date of creation were created, as the API takes it. Days are those of the browser's zone. */
+export function createdBetween(created: string, now = new Date()): { createdFrom?: string; createdBefore?: string } {
+  const [year, month, day] = [now.getFullYear(), now.getMonth(), now.getDate()];
+  if (created === 'week') return { createdFrom: new Date(year, month, day - 6).toISOString() };
+  if (created === 'month') return { createdFrom: new Date(year, month, day - 29).toISOString() };
+  if (created === 'year') return { createdFrom: new Date(year, 0, 1).toISOString() };
+  const [from, to] = created.split('..').map((text) => new Date(`${text}T00:00`));
+  const isDay = (date: Date | undefined): date is Date => date !== undefined && !Number.isNaN(date.getTime());
+  if (isDay(to)) to.setDate(to.getDate() + 1);
+  return {
+    ...(isDay(from) && { createdFrom: from.toISOString() }),
+    ...(isDay(to) && { createdBefore: to.toISOString() }),
+  };
+}
 
 /** A list of links, for one selection in one workspace. */
 export class List {
@@ -129,7 +146,7 @@ export class List {
 
   /** The selection as the API takes it. */
   parameters() {
-    const { search, status, health, tag, domain, bundle, creator, campaign, sort } = this.selection;
+    const { search, status, health, tag, domain, bundle, creator, campaign, created, sort } = this.selection;
     if (status === 'DELETED') return { search, status }; // the trash has a search alone
     const [sortBy, sortOrder] = orders[sort as Order];
     return {
@@ -143,6 +160,7 @@ export class List {
       bundleId: bundle,
       createdBy: creator,
       utmCampaign: campaign,
+      ...createdBetween(created),
     };
   }
 
@@ -201,6 +219,9 @@ export function listOf(workspace: string, selection: Selection): List {
   if (kept.size > most && oldest !== undefined) kept.delete(oldest);
   return list;
 }
+
+/** Grows whenever something that is on no screen, such as the palette, has changed a link that a screen may show. */
+export const elsewhere = signal(0);
 
 /** Lets all lists load their links again, because some have changed. They keep their place and what is selected. */
 export function forget(): void {

@@ -6,10 +6,11 @@ import { may, user } from '../../session';
 import { t } from '../../text';
 import { IconButton } from '../../ui/button';
 import { Deletion } from '../../ui/deletion';
-import { Input, Select, Tick } from '../../ui/field';
+import { Select, Tick } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
 import { useDraft } from '../../ui/draft';
+import { NameField } from '../../ui/namefield';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { notify } from '../../ui/toast';
@@ -73,15 +74,11 @@ function Form({ views, renamed, from, present, onClose, onSaved }: FormProps) {
       save={save}
       onClose={onClose}
     >
-      <Input
-        label={t('labels.name')}
-        name="name"
-        autocomplete="off"
+      <NameField
         hint={renamed ? undefined : hint}
         value={name}
         onValue={(next) => draft.patch({ name: next })}
         problem={saving.problem('name') ?? saving.problem('query')}
-        first
       />
       {may('EDITOR') && (
         <Tick
@@ -131,7 +128,7 @@ export function Views({ selection, workspace }: { selection: Selection; workspac
         name="view"
         value={chosen?.id ?? ''}
         options={[
-          ['', present === '' ? t('views.all') : t('views.unsaved')],
+          ['', present === '' ? t('live.all') : t('views.unsaved')],
           ...views.map((one) => [one.id, one.shared ? t('views.shared', { name: one.name }) : one.name] as const),
         ]}
         onValue={(id) => {

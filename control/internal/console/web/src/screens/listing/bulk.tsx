@@ -99,7 +99,7 @@ export function Bulk({ list, selection }: BulkProps) {
         kind="danger"
         onClick={() => (kept ? void act(() => bin(list, ids)) : setOpen('purge'))}
       >
-        {t('links.delete')}
+        {t('action.delete')}
       </Button>
       {n < Math.min(total, mostSelected) && (
         <Button kind="quiet" onClick={() => void list.selectAll().catch(complain)}>

@@ -3,7 +3,7 @@ import type { Schema } from '../../api/client';
 import { instant } from '../../ui/time';
 import { utm, utmOf, type Utm } from '../link/fields';
 import { shared } from '../links/changes';
-import type { Selection } from '../links/list';
+import { createdBetween, type Selection } from '../links/list';
 
 export interface Draft extends Utm {
   find: string;
@@ -60,8 +60,17 @@ export function changeOf(draft: Draft): Change {
 export const isEmpty = (change: Change): boolean => Object.keys(change).length === 0;
 
 /** The links of a selection as the API takes them. */
-export function filterOf({ search, status, health, tag, domain, bundle, creator, campaign }: Selection) {
-  const given = { search, status, health, domain, bundleId: bundle, createdBy: creator, utmCampaign: campaign };
+export function filterOf({ search, status, health, tag, domain, bundle, creator, campaign, created }: Selection) {
+  const given = {
+    search,
+    status,
+    health,
+    domain,
+    bundleId: bundle,
+    createdBy: creator,
+    utmCampaign: campaign,
+    ...createdBetween(created),
+  };
   const set = Object.entries(given).filter(([, value]) => value !== '');
   return { ...Object.fromEntries(set), ...(tag.length > 0 && { tags: tag }) };
 }

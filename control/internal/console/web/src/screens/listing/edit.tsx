@@ -188,7 +188,7 @@ export function Edit({ list, selection, ids, onClose }: EditProps) {
         {saving.error !== undefined && <Problem error={saving.error} />}
         {total > ids.length && (
           <Select
-            label={t('links.edit.which')}
+            label={t('links.title')}
             name="which"
             value={scope}
             options={[

@@ -3,16 +3,34 @@ import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import { search } from '../../route';
 import { workspace as place } from '../../session';
-import { t, type Key } from '../../text';
+import { language, t, type Key } from '../../text';
 import { Icon } from '../../ui/icon';
 import { useResource } from '../../ui/resource';
 import type { Selection } from '../links/list';
+import { Between } from './between';
 import { Finder } from './finder';
 import { Popover } from './popover';
 
 type Option = readonly [value: string, text: string];
 
 const pageSize = 50;
+
+/** The value that opens the fields for a range of one's own. */
+const own = '..';
+
+const spans: Readonly<Record<string, Key>> = {
+  week: 'report.range.week',
+  month: 'report.range.month',
+  year: 'links.created.year',
+};
+
+/** A range of days in words, such as Nov 1 – 30, 2026. A day that is missing leaves its side empty. */
+function between(value: string): string {
+  const format = new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeZone: 'UTC' });
+  const [from, to] = value.split('..').map((day) => (Number.isNaN(Date.parse(day)) ? undefined : new Date(day)));
+  if (from && to) return format.formatRange(from, to);
+  return `${from ? format.format(from) : ''} – ${to ? format.format(to) : ''}`;
+}
 
 const statuses = ['ACTIVE', 'INACTIVE', 'SCHEDULED', 'EXPIRED', 'EXHAUSTED', 'SUSPENDED'] as const;
 const healths = ['broken', 'redirected', 'ok', 'unknown'] as const;
@@ -59,7 +77,7 @@ async function people(): Promise<readonly Option[]> {
 
 interface Kind {
   /** Its name in the address. */
-  name: 'status' | 'health' | 'tag' | 'bundle' | 'domain' | 'campaign' | 'creator';
+  name: 'status' | 'health' | 'tag' | 'bundle' | 'domain' | 'campaign' | 'creator' | 'created';
   label: Key;
   find: (text: string, signal: AbortSignal) => Promise<readonly Option[]>;
   /** The text of a value. Without it, the value is its own text. */
@@ -93,6 +111,15 @@ const kinds: readonly Kind[] = [
     label: 'links.creator',
     find: among(people),
     text: async (id) => (await people()).find(([one]) => one === id)?.[1] ?? id,
+  },
+  {
+    name: 'created',
+    label: 'links.column.created',
+    find: among(() => [
+      ...Object.entries(spans).map(([one, text]) => [one, t(text as 'links.tag')] as const),
+      [own, t('report.range.custom')],
+    ]),
+    text: (value) => (spans[value] ? t(spans[value] as 'links.tag') : between(value)),
   },
 ];
 
@@ -130,12 +157,14 @@ interface FiltersProps {
 /** The filters that are set, and the choice of another one. They are in the address, so a filtered list can be shared. */
 export function Filters({ selection, open, onClose }: FiltersProps) {
   const [picking, setPicking] = useState<Kind>();
+  const [ranging, setRanging] = useState(false);
   const shown = open || picking !== undefined;
   const alone = (place.value?.memberCount ?? 1) <= 1;
   const offered = kinds.filter((one) => one.name !== 'creator' || !alone);
   const valuesOf = ({ name }: Kind): string[] => [selection[name]].flat().filter((value) => value !== '');
   const close = () => {
     setPicking(undefined);
+    setRanging(false);
     onClose();
   };
   const set = (kind: Kind, value: string) => {
@@ -162,12 +191,17 @@ export function Filters({ selection, open, onClose }: FiltersProps) {
       </ul>
       {shown && (
         <Popover label={t('links.filter')} of="filter" onClose={close}>
-          {picking ? (
+          {ranging ? (
+            <Between
+              value={selection.created in spans ? '' : selection.created}
+              onPick={(value) => picking && set(picking, value)}
+            />
+          ) : picking ? (
             <Finder
               key={picking.name}
               label={t(picking.label as 'links.tag')}
               find={picking.find}
-              onPick={(value) => set(picking, value)}
+              onPick={(value) => (value === own ? setRanging(true) : set(picking, value))}
             />
           ) : (
             <Finder

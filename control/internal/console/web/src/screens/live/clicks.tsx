@@ -15,11 +15,11 @@ const devices = { MOBILE: 'live.mobile', TABLET: 'live.tablet', DESKTOP: 'live.d
 
 /** The name of a kind of device. */
 export const deviceName = (device: string): string =>
-  device in devices ? t(devices[device as keyof typeof devices]) : t('live.unknown');
+  device in devices ? t(devices[device as keyof typeof devices]) : t('report.unknown');
 
 function Place({ click }: { click: Click }) {
   const parts = [click.city, known(click.country) ? country(click.country) : ''].filter(known);
-  return <span dir="auto">{parts.join(', ') || t('live.unknown')}</span>;
+  return <span dir="auto">{parts.join(', ') || t('report.unknown')}</span>;
 }
 
 function Device({ click }: { click: Click }) {
@@ -31,7 +31,7 @@ function Device({ click }: { click: Click }) {
     );
   }
   const parts = [known(click.device) ? deviceName(click.device) : '', click.os, click.browser].filter(known);
-  return <span>{parts.join(' · ') || t('live.unknown')}</span>;
+  return <span>{parts.join(' · ') || t('report.unknown')}</span>;
 }
 
 function Referrer({ click }: { click: Click }) {

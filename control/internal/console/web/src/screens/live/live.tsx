@@ -31,7 +31,7 @@ function OfLink({ id }: { id: string }) {
         label={t('live.views')}
         here={showsRecent ? recent : now}
         tabs={[
-          [now, t('live.now')],
+          [now, t('live.title')],
           [recent, t('live.recent')],
         ]}
       />

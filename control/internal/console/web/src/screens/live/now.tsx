@@ -94,7 +94,7 @@ function Rate({ arrivals }: { arrivals: readonly number[] }) {
   return <p class="rate">{t('live.rate', { n: recent(arrivals, Date.now()).length })}</p>;
 }
 
-const texts = { connecting: 'live.connecting', on: 'live.on', lost: 'live.lost' } as const;
+const texts = { connecting: 'live.connecting', on: 'live.title', lost: 'live.lost' } as const;
 
 /** Clicks as they happen. */
 export function Now({ link }: { link: string }) {

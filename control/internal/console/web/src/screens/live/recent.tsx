@@ -31,7 +31,8 @@ function Choice({ label, name, rows, text }: ChoiceProps) {
   return <Select label={label} name={name} value={now} options={options} onValue={choose(name)} />;
 }
 
-const named = (text: string) => (text === 'Unknown' ? t('live.unknown') : text === 'Direct' ? t('live.direct') : text);
+const named = (text: string) =>
+  text === 'Unknown' ? t('report.unknown') : text === 'Direct' ? t('live.direct') : text;
 
 function Filters({ link }: { link: string }) {
   const report = useResource(`values ${link}`, (signal) =>

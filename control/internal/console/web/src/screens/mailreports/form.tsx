@@ -3,9 +3,10 @@ import { api, type Schema } from '../../api/client';
 import { user, workspace } from '../../session';
 import { t } from '../../text';
 import { useDraft } from '../../ui/draft';
-import { Area, Input, Select } from '../../ui/field';
+import { Area, Select } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
+import { NameField } from '../../ui/namefield';
 import { ownZone, ZoneField } from '../../ui/zone';
 import { Restored } from '../workspace/restored';
 
@@ -55,15 +56,7 @@ export function ReportForm({ report, segments, onClose, onSaved }: ReportFormPro
       onClose={onClose}
     >
       <Restored draft={draft} initial={initial} />
-      <Input
-        label={t('keys.name')}
-        name="name"
-        autocomplete="off"
-        value={name}
-        onValue={(value) => draft.patch({ name: value })}
-        problem={saving.problem('name')}
-        first
-      />
+      <NameField value={name} onValue={(value) => draft.patch({ name: value })} problem={saving.problem('name')} />
       <Select
         label={t('mailed.when')}
         name="every"

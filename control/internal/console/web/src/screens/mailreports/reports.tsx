@@ -74,7 +74,7 @@ function One({ of: r, segment, onAsk, onChanged }: OneProps) {
           {t('action.edit')}
         </Button>
         <Button icon={r.isActive ? 'pause' : 'play'} onClick={() => void toggle().catch(complain)}>
-          {r.isActive ? t('mailed.pause') : t('mailed.resume')}
+          {r.isActive ? t('mailed.pause') : t('live.resume')}
         </Button>
         <Button
           icon="trash"

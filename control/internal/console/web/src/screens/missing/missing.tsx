@@ -30,7 +30,7 @@ function List({ slugs }: { slugs: readonly Slug[] }) {
       keyOf={nameOf}
       columns={[
         {
-          name: t('missing.address'),
+          name: t('share.address'),
           cell: (one) => (
             <bdi class="mono" dir="ltr">
               {nameOf(one)}

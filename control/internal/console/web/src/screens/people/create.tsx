@@ -68,7 +68,7 @@ export function Create({ onMade, onClose }: { onMade: () => void; onClose: () =>
         first
       />
       <Input
-        label={t('hook.name')}
+        label={t('labels.name')}
         name="name"
         autocomplete="off"
         value={name}

@@ -32,7 +32,7 @@ function Rename({ user, onChanged, onClose }: Common) {
   return (
     <FormDialog title={t('user.rename')} action={t('action.save')} saving={saving} save={save} onClose={onClose}>
       <Input
-        label={t('hook.name')}
+        label={t('labels.name')}
         name="name"
         autocomplete="off"
         value={name}

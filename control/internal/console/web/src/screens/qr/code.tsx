@@ -19,11 +19,17 @@ export const logoLevels: readonly string[] = ['Q', 'H'];
 type Format = 'png' | 'svg' | 'pdf';
 
 /** The file of a code. The server draws the logo and does not keep it. */
-export async function fileOf(id: string, style: Style, format: Format, logo?: File): Promise<Blob> {
-  const form = new FormData();
-  if (logo) form.append('file', logo);
+export async function fileOf(
+  id: string,
+  style: Style,
+  format: Format,
+  logo?: File,
+  signal?: AbortSignal,
+): Promise<Blob> {
+  const body = new FormData();
+  if (logo) body.append('file', logo);
   const path = `/api/urls/${encodeURIComponent(id)}/qrcode`;
-  return (await download(path, { ...style, format }, logo && form)).blob;
+  return (await download(path, { ...style, format }, { ...(logo && { body }), ...(signal && { signal }) })).blob;
 }
 
 /** The code of a link as a picture. */
@@ -39,7 +45,7 @@ export function Code({
   logo?: File | undefined;
 }) {
   const key = JSON.stringify([id, style, logo?.name, logo?.lastModified, logo?.size]);
-  const file = useResource(key, () => fileOf(id, style, 'svg', logo));
+  const file = useResource(key, (signal) => fileOf(id, style, 'svg', logo, signal));
   const [source, setSource] = useState('');
   const { data } = file;
   useEffect(() => {

@@ -102,7 +102,7 @@ function Form({ style, logo, onLogo }: LogoProps & { style: Style }) {
   return (
     <div class="form">
       <div class="colors">
-        <Color label={t('qr.color')} name="color" value={style.color} />
+        <Color label={t('labels.color')} name="color" value={style.color} />
         <Color label={t('qr.background')} name="background" value={style.background} />
       </div>
       <Select

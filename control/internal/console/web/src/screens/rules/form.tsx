@@ -98,7 +98,7 @@ function Conflict({ error, onTheirs, onMine }: Pick<NoticesProps, 'onTheirs' | '
       <div>
         <p>{t('rules.conflict', { who })}</p>
         <dl>
-          <dt>{t('rules.name')}</dt>
+          <dt>{t('labels.name')}</dt>
           <dd dir="auto">{theirs.name}</dd>
           <dt>{t('rules.theirs')}</dt>
           <dd>{sends(parse(theirs.conditions), theirs.targetUrl)}</dd>
@@ -241,7 +241,7 @@ export function RuleForm({ link, rule, rules, priority, start, startName = '', o
         onMine={(theirs) => void save(theirs)}
       />
       <Input
-        label={t('rules.name')}
+        label={t('labels.name')}
         hint={draft.value.name.trim() === '' && root.parts.length > 0 && t('rules.nameLeft', { name: nameFor(root) })}
         name="name"
         value={draft.value.name}
@@ -251,7 +251,7 @@ export function RuleForm({ link, rule, rules, priority, start, startName = '', o
       />
       <Conditions root={root} onRoot={change} problems={parts} />
       <Input
-        label={t('rules.target')}
+        label={t('create.destination')}
         name="targetUrl"
         inputmode="url"
         spellcheck={false}

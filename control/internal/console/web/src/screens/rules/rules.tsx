@@ -75,7 +75,7 @@ function RuleRow({ rule, reached, first, last, onEdit, onMove, onCopy, onChanged
             />
             {rule.isActive ? t('rules.active') : t('rules.off')}
           </label>
-          <IconButton icon="edit" label={t('rules.edit', { name })} onClick={onEdit} />
+          <IconButton icon="edit" label={t('labels.editOne', { name })} onClick={onEdit} />
           <Menu
             label={t('rules.actions', { name })}
             items={[
@@ -95,7 +95,7 @@ function RuleRow({ rule, reached, first, last, onEdit, onMove, onCopy, onChanged
               'line',
               {
                 icon: 'trash',
-                text: t('rules.delete', { name }),
+                text: t('labels.deleteOne', { name }),
                 onPick: () => void remove().catch(complain),
                 danger: true,
               },

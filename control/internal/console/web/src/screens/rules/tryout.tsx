@@ -135,8 +135,8 @@ function Result({ explanation }: { explanation: Schema<'Explanation'> }) {
 
 /** The part of a rule that a problem of its draft is about, in words. */
 function partOf(rule: DraftRule, field: string): string {
-  if (field === 'targetUrl') return t('rules.target');
-  if (!field.startsWith('conditions')) return t('rules.name');
+  if (field === 'targetUrl') return t('create.destination');
+  if (!field.startsWith('conditions')) return t('labels.name');
   const root = parse(rule.conditions);
   const part = find(root, locate(root, field).id);
   return part?.kind === 'condition' && isType(part.type) ? t(typeKey(part.type)) : t('rules.conditions');
@@ -213,7 +213,7 @@ function Replay({ link, draft, mine }: { link: string; draft: Draft; mine: numbe
         <table>
           <thead>
             <tr>
-              <th scope="col">{t('replay.before')}</th>
+              <th scope="col">{t('date.now')}</th>
               <th scope="col">{t('replay.after')}</th>
               <th scope="col">{t('replay.visitors')}</th>
             </tr>

@@ -8,6 +8,7 @@ import { DateTime } from '../../ui/datetime';
 import { Area, Input, Tick } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
+import { NameField } from '../../ui/namefield';
 import { Secret } from '../../ui/secret';
 import { instant, local } from '../../ui/time';
 
@@ -58,7 +59,7 @@ function Password({ old, fields, set, problem }: PasswordProps) {
   return (
     <>
       <Input
-        label={t('share.password')}
+        label={t('signin.password')}
         hint={old?.hasPassword ? t('share.passwordKept') : t('share.passwordHint')}
         name="password"
         type="password"
@@ -110,14 +111,11 @@ export function ShareForm({ of, onClose, onSaved }: ShareFormProps) {
       onClose={onClose}
     >
       {!old && <p class="hint">{t('share.hint')}</p>}
-      <Input
+      <NameField
         label={t('share.name')}
-        name="name"
-        autocomplete="off"
         value={fields.name}
         onValue={(name) => set({ name })}
         problem={saving.problem('name')}
-        first
       />
       <Password old={old} fields={fields} set={set} problem={saving.problem('password')} />
       <DateTime

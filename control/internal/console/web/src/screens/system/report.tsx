@@ -293,7 +293,7 @@ export function ReportView({ report: r, focused, onDecided, onChanged }: ViewPro
             icon="link"
             onClick={() => (home.id === workspace.value?.id ? go(path) : switchTo(home, path))}
           >
-            {t('reports.open')}
+            {t('links.key.open')}
           </Button>
         )}
       </header>

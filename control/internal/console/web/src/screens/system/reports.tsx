@@ -56,7 +56,7 @@ function Filters() {
 
 function Queue({ rows, here }: { rows: readonly Report[]; here: string | undefined }) {
   return (
-    <ul class="queue" aria-label={t('nav.abuse')}>
+    <ul class="queue picks" aria-label={t('nav.abuse')}>
       {rows.map((r) => (
         <li key={r.id}>
           <button

@@ -21,7 +21,7 @@ interface AttemptsProps {
 /** The attempts, newest first. The address names the one that is shown. */
 function Attempts({ all, shown }: AttemptsProps) {
   return (
-    <ol class="tries" aria-label={t('hook.attempts')}>
+    <ol class="tries picks" aria-label={t('hook.attempts')}>
       {all.map((one) => (
         <li key={one.id}>
           <button

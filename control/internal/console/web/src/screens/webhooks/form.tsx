@@ -94,7 +94,7 @@ function Basics({ fields, set, problem }: Shown) {
   return (
     <>
       <Input
-        label={t('hook.name')}
+        label={t('labels.name')}
         name="name"
         value={fields.name}
         onValue={(name) => set({ name })}
@@ -103,7 +103,7 @@ function Basics({ fields, set, problem }: Shown) {
         first
       />
       <Input
-        label={t('hook.url')}
+        label={t('share.address')}
         hint={t('hook.urlHint')}
         name="url"
         type="url"
@@ -115,7 +115,7 @@ function Basics({ fields, set, problem }: Shown) {
       <Events fields={fields} set={set} problem={problem} />
       {user.value?.role === 'ADMIN' && (
         <Select
-          label={t('hook.scope')}
+          label={t('links.title')}
           name="scope"
           value={fields.scope}
           options={[

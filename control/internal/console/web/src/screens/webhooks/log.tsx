@@ -86,7 +86,7 @@ function Filters({ status, event }: { status: Status; event: string }) {
         onValue={(value) => search({ status: value, page: '' })}
       />
       <Select
-        label={t('hook.event')}
+        label={t('plan.success')}
         name="event"
         value={event}
         options={[['', t('links.any')], ...names]}

@@ -63,7 +63,7 @@ function Facts({ hook: w }: { hook: Hook }) {
     [t('hook.last'), w.lastSentAt ? moment(w.lastSentAt) : '–'],
     [t('hook.waiting'), number(w.waiting)],
     [t('hook.next'), w.nextAttemptAt ? moment(w.nextAttemptAt) : '–'],
-    [t('hook.scope'), w.scope === 'all' ? t('hook.scope.all') : own ? t('hook.scope.own') : t('hook.scope.theirs')],
+    [t('links.title'), w.scope === 'all' ? t('hook.scope.all') : own ? t('hook.scope.own') : t('hook.scope.theirs')],
     [t('hook.signed'), w.hasSecret ? t('hook.signed.yes') : t('hook.signed.no')],
     [t('hook.headers'), names.length > 0 ? names.join(', ') : '–'],
   ] as const;

@@ -60,7 +60,7 @@ function List({ rows }: { rows: readonly Hook[] }) {
       keyOf={(one) => one.id}
       columns={[
         {
-          name: t('hook.name'),
+          name: t('labels.name'),
           cell: (one) => (
             <div>
               <a class="strong" href={to(`/webhooks/${one.id}`)} dir="auto">

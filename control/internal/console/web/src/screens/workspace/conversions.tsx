@@ -29,7 +29,7 @@ function Form({ settings, onSaved }: { settings: Settings; onSaved: (settings: S
     const body = { hosts: hosts.split(/[\s,;]+/).filter(Boolean), clickParameter: clickParameter.trim() || null };
     const saved = await api.put('/api/conversions/settings', { body });
     draft.saved(draft.value, fieldsOf(saved));
-    notify(t('edit.saved'));
+    notify(t('labels.saved'));
     onSaved(saved);
   };
   return (

@@ -7,6 +7,7 @@ import { useDraft } from '../../ui/draft';
 import { Input } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
+import { NameField } from '../../ui/namefield';
 import { notify } from '../../ui/toast';
 
 const blank = { name: '', slug: '' };
@@ -32,15 +33,7 @@ export function CreateWorkspace() {
   return (
     <FormDialog title={t('ws.new')} action={t('ws.create')} saving={saving} save={save} onClose={close}>
       <p class="hint">{t('ws.newHint')}</p>
-      <Input
-        label={t('keys.name')}
-        name="name"
-        autocomplete="off"
-        value={name}
-        onValue={(name) => draft.patch({ name })}
-        problem={saving.problem('name')}
-        first
-      />
+      <NameField value={name} onValue={(name) => draft.patch({ name })} problem={saving.problem('name')} />
       <Input
         label={t('create.slug')}
         hint={t('ws.slugHint')}

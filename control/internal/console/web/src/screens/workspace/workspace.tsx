@@ -8,6 +8,7 @@ import { useDraft } from '../../ui/draft';
 import { Input, Tick } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { Icon } from '../../ui/icon';
+import { NameField } from '../../ui/namefield';
 import { Head, Section } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
@@ -53,7 +54,7 @@ function Names({ of: w, onSaved }: { of: Workspace; onSaved: () => void }) {
     };
     const saved = await api.put('/api/workspaces/{id}', { path: { id: w.id }, body });
     draft.saved(draft.value, fieldsOf(saved));
-    notify(t('edit.saved'));
+    notify(t('labels.saved'));
     await reloadWorkspaces();
     onSaved();
   };
@@ -68,13 +69,11 @@ function Names({ of: w, onSaved }: { of: Workspace; onSaved: () => void }) {
     >
       <Restored draft={draft} initial={fieldsOf(w)} />
       {saving.error !== undefined && <Problem error={saving.error} />}
-      <Input
-        label={t('keys.name')}
-        name="name"
-        autocomplete="off"
+      <NameField
         value={name}
         onValue={(name) => draft.patch({ name })}
         problem={saving.problem('name')}
+        first={false}
       />
       <Input
         label={t('create.slug')}

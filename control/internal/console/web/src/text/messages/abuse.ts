@@ -233,14 +233,6 @@ export const abuse = {
     ja: '停止の理由',
     ar: 'سبب الإيقاف',
   },
-  'reports.open': {
-    en: 'Open the link',
-    de: 'Link öffnen',
-    fr: 'Ouvrir le lien',
-    es: 'Abrir el enlace',
-    ja: 'リンクを開く',
-    ar: 'فتح الرابط',
-  },
   'reports.suspendLink': {
     en: 'Suspend the link',
     de: 'Link sperren',

@@ -265,14 +265,6 @@ export const access = {
     ja: 'キー',
     ar: 'المفتاح',
   },
-  'setting.value': {
-    en: 'Value',
-    de: 'Wert',
-    fr: 'Valeur',
-    es: 'Valor',
-    ja: '値',
-    ar: 'القيمة',
-  },
   'setting.changed': {
     en: 'Changed',
     de: 'Geändert',

@@ -17,14 +17,6 @@ export const account = {
     ja: 'セキュリティ',
     ar: 'الأمان',
   },
-  'account.name': {
-    en: 'Name',
-    de: 'Name',
-    fr: 'Nom',
-    es: 'Nombre',
-    ja: '名前',
-    ar: 'الاسم',
-  },
   'account.nameHint': {
     en: 'Others in your workspaces see it.',
     de: 'Andere in Ihren Arbeitsbereichen sehen ihn.',
@@ -32,14 +24,6 @@ export const account = {
     es: 'Lo ven los demás en sus espacios de trabajo.',
     ja: 'ワークスペースのメンバーに表示されます。',
     ar: 'يراه الآخرون في مساحات عملك.',
-  },
-  'account.role': {
-    en: 'Role',
-    de: 'Rolle',
-    fr: 'Rôle',
-    es: 'Rol',
-    ja: '役割',
-    ar: 'الدور',
   },
   'account.admin': {
     en: 'Administrator',
@@ -64,14 +48,6 @@ export const account = {
     es: 'Miembro desde',
     ja: '登録日',
     ar: 'عضو منذ',
-  },
-  'account.saved': {
-    en: 'Saved',
-    de: 'Gespeichert',
-    fr: 'Enregistré',
-    es: 'Guardado',
-    ja: '保存しました',
-    ar: 'تم الحفظ',
   },
   'account.look': {
     en: 'Appearance',
@@ -192,22 +168,6 @@ export const account = {
     es: 'Los navegadores en los que ha entrado. Termine los que no conozca y cambie su contraseña.',
     ja: 'サインイン中のブラウザーです。心当たりのないものは終了し、パスワードを変更してください。',
     ar: 'المتصفحات التي سجّلت الدخول فيها. أنهِ ما لا تعرفه وغيّر كلمة مرورك.',
-  },
-  'sessions.device': {
-    en: 'Device',
-    de: 'Gerät',
-    fr: 'Appareil',
-    es: 'Dispositivo',
-    ja: 'デバイス',
-    ar: 'الجهاز',
-  },
-  'sessions.address': {
-    en: 'Address',
-    de: 'Adresse',
-    fr: 'Adresse',
-    es: 'Dirección',
-    ja: 'アドレス',
-    ar: 'العنوان',
   },
   'sessions.begun': {
     en: 'Signed in',

@@ -10,14 +10,6 @@ export const alerts = {
     ja: '発生したもの',
     ar: 'ما انطلق',
   },
-  'alert.rules': {
-    en: 'Rules',
-    de: 'Regeln',
-    fr: 'Règles',
-    es: 'Reglas',
-    ja: 'ルール',
-    ar: 'القواعد',
-  },
   'alert.channels': {
     en: 'Channels',
     de: 'Kanäle',
@@ -432,14 +424,6 @@ export const alerts = {
     es: 'Los mensajes esperan a que acaben. Si la causa ya pasó, no se envía nada.',
     ja: '終わるまで送信を待ちます。それまでに解消すれば送信しません。',
     ar: 'تنتظر الرسائل نهايتها، وإن زال السبب فلا تُرسل.',
-  },
-  'alert.from': {
-    en: 'From',
-    de: 'Von',
-    fr: 'De',
-    es: 'Desde',
-    ja: '開始',
-    ar: 'من',
   },
   'alert.to': {
     en: 'Until',

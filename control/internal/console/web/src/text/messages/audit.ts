@@ -33,22 +33,6 @@ export const audit = {
     ja: '対象',
     ar: 'الكائن',
   },
-  'audit.from': {
-    en: 'From',
-    de: 'Von',
-    fr: 'Du',
-    es: 'Desde',
-    ja: '開始日',
-    ar: 'من',
-  },
-  'audit.to': {
-    en: 'To',
-    de: 'Bis',
-    fr: 'Au',
-    es: 'Hasta',
-    ja: '終了日',
-    ar: 'إلى',
-  },
   'audit.time': {
     en: 'Time',
     de: 'Zeit',
@@ -80,14 +64,6 @@ export const audit = {
     es: 'El sistema',
     ja: 'システム',
     ar: 'النظام',
-  },
-  'audit.open': {
-    en: 'Open',
-    de: 'Öffnen',
-    fr: 'Ouvrir',
-    es: 'Abrir',
-    ja: '開く',
-    ar: 'فتح',
   },
   'audit.failed': {
     en: 'Failed',

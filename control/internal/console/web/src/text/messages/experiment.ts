@@ -65,30 +65,6 @@ export const experiment = {
     ja: '新しいバリアント',
     ar: 'متغير جديد',
   },
-  'test.edit': {
-    en: 'Edit {name}',
-    de: '{name} bearbeiten',
-    fr: 'Modifier {name}',
-    es: 'Editar {name}',
-    ja: '{name} を編集',
-    ar: 'تعديل {name}',
-  },
-  'test.delete': {
-    en: 'Delete {name}',
-    de: '{name} löschen',
-    fr: 'Supprimer {name}',
-    es: 'Eliminar {name}',
-    ja: '{name} を削除',
-    ar: 'حذف {name}',
-  },
-  'test.name': {
-    en: 'Name',
-    de: 'Name',
-    fr: 'Nom',
-    es: 'Nombre',
-    ja: '名前',
-    ar: 'الاسم',
-  },
   'test.weight': {
     en: 'Weight',
     de: 'Gewicht',
@@ -160,14 +136,6 @@ export const experiment = {
     es: '{who} ha cambiado esta variante entretanto. Cierre y abra el formulario para ver los cambios.',
     ja: '{who}がこのバリアントを変更しました。フォームを開き直すと変更が表示されます。',
     ar: 'غيّر {who} هذا المتغير في هذه الأثناء. أغلق النموذج وافتحه من جديد لرؤية التغييرات.',
-  },
-  'test.deleteTitle': {
-    en: 'Delete {name}?',
-    de: '{name} löschen?',
-    fr: 'Supprimer {name} ?',
-    es: '¿Eliminar {name}?',
-    ja: '{name} を削除しますか?',
-    ar: 'حذف {name}؟',
   },
   'test.deleteHint': {
     en: {

@@ -1,14 +1,6 @@
 import type { Messages } from '../message';
 
 export const factors = {
-  'totp.title': {
-    en: 'Authenticator app',
-    de: 'Authenticator-App',
-    fr: 'Application d’authentification',
-    es: 'Aplicación de autenticación',
-    ja: '認証アプリ',
-    ar: 'تطبيق المصادقة',
-  },
   'totp.hint': {
     en: 'With codes from an app on your phone, a stolen password is not enough to sign in.',
     de: 'Mit Codes aus einer App auf Ihrem Telefon reicht ein gestohlenes Passwort nicht zum Anmelden.',
@@ -88,14 +80,6 @@ export const factors = {
     es: 'Código QR para la aplicación de autenticación',
     ja: '認証アプリ用のQRコード',
     ar: 'رمز QR لتطبيق المصادقة',
-  },
-  'totp.secret': {
-    en: 'Key',
-    de: 'Schlüssel',
-    fr: 'Clé',
-    es: 'Clave',
-    ja: 'キー',
-    ar: 'المفتاح',
   },
   'totp.code': {
     en: 'Code from the app',

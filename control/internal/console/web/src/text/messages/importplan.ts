@@ -1,14 +1,6 @@
 import type { Messages } from '../message';
 
 export const importplan = {
-  'import.columns': {
-    en: 'Columns',
-    de: 'Spalten',
-    fr: 'Colonnes',
-    es: 'Columnas',
-    ja: '列',
-    ar: 'الأعمدة',
-  },
   'import.columnsHint': {
     en: 'Choose what each column of the file is. Only the destination is required.',
     de: 'Wählen Sie, was jede Spalte der Datei enthält. Nur das Ziel ist nötig.',
@@ -32,14 +24,6 @@ export const importplan = {
     es: 'Primeras filas',
     ja: '最初の行',
     ar: 'الصفوف الأولى',
-  },
-  'import.field': {
-    en: 'Field',
-    de: 'Feld',
-    fr: 'Champ',
-    es: 'Campo',
-    ja: '項目',
-    ar: 'الحقل',
   },
   'import.fieldOf': {
     en: 'Field for {column}',
@@ -112,6 +96,54 @@ export const importplan = {
     es: 'El enlace existente recibe los valores de la fila. Los demás campos se conservan.',
     ja: '既存のリンクに行の値を設定します。ほかの項目はそのままです。',
     ar: 'يحصل الرابط الموجود على قيم الصف. تبقى الحقول الأخرى.',
+  },
+  'import.dates': {
+    en: 'Dates in the file',
+    de: 'Daten in der Datei',
+    fr: 'Dates du fichier',
+    es: 'Fechas del archivo',
+    ja: 'ファイルの日付',
+    ar: 'التواريخ في الملف',
+  },
+  'import.dates.auto': {
+    en: 'Find out from the rows',
+    de: 'Aus den Zeilen erkennen',
+    fr: 'Déduire des lignes',
+    es: 'Deducir de las filas',
+    ja: '行から判別',
+    ar: 'استنتاج من الصفوف',
+  },
+  'import.zoneHint': {
+    en: 'For dates that name no zone',
+    de: 'Für Daten ohne Zeitzone',
+    fr: 'Pour les dates sans fuseau',
+    es: 'Para fechas sin zona horaria',
+    ja: 'タイムゾーンのない日付に使います',
+    ar: 'للتواريخ التي لا تذكر منطقة',
+  },
+  'import.datesGuessed': {
+    en: 'The dates look like {format}.',
+    de: 'Die Daten sehen aus wie {format}.',
+    fr: 'Les dates ressemblent à {format}.',
+    es: 'Las fechas parecen {format}.',
+    ja: '日付は {format} の形式のようです。',
+    ar: 'تبدو التواريخ مثل {format}.',
+  },
+  'import.datesUnclear': {
+    en: 'No format fits all dates, or several do. Choose one.',
+    de: 'Kein Format passt zu allen Daten, oder mehrere. Wählen Sie eines.',
+    fr: 'Aucun format ne convient à toutes les dates, ou plusieurs. Choisissez-en un.',
+    es: 'Ningún formato sirve para todas las fechas, o sirven varios. Elija uno.',
+    ja: 'すべての日付に合う形式がないか、複数あります。選んでください。',
+    ar: 'لا صيغة تناسب كل التواريخ، أو تناسبها عدة صيغ. اختر واحدة.',
+  },
+  'import.datesRead': {
+    en: 'Read as',
+    de: 'Gelesen als',
+    fr: 'Lue comme',
+    es: 'Se lee como',
+    ja: '読み取り結果',
+    ar: 'تُقرأ',
   },
   'import.dryRun': {
     en: 'Dry run',
@@ -224,13 +256,5 @@ export const importplan = {
     es: 'Línea',
     ja: '行番号',
     ar: 'السطر',
-  },
-  'import.value': {
-    en: 'Value',
-    de: 'Wert',
-    fr: 'Valeur',
-    es: 'Valor',
-    ja: '値',
-    ar: 'القيمة',
   },
 } as const satisfies Messages;

@@ -17,14 +17,6 @@ export const imports = {
     ja: 'CSV ファイルを選択',
     ar: 'اختيار ملف CSV',
   },
-  'import.drop': {
-    en: 'or drop it here',
-    de: 'oder hier ablegen',
-    fr: 'ou déposez-le ici',
-    es: 'o suéltelo aquí',
-    ja: 'またはここにドロップ',
-    ar: 'أو أفلته هنا',
-  },
   'import.limits': {
     en: 'Up to 10 MB and 100,000 rows. The first row names the columns. Nothing changes before you start the import.',
     de: 'Höchstens 10 MB und 100.000 Zeilen. Die erste Zeile nennt die Spalten. Vor dem Start ändert sich nichts.',
@@ -233,14 +225,6 @@ export const imports = {
     ja: '問題',
     ar: 'المشكلة',
   },
-  'import.field.domain': {
-    en: 'Domain',
-    de: 'Domain',
-    fr: 'Domaine',
-    es: 'Dominio',
-    ja: 'ドメイン',
-    ar: 'النطاق',
-  },
   'import.field.createdAt': {
     en: 'Created at',
     de: 'Angelegt am',
@@ -248,14 +232,6 @@ export const imports = {
     es: 'Creado el',
     ja: '作成日時',
     ar: 'تاريخ الإنشاء',
-  },
-  'import.field.status': {
-    en: 'Status',
-    de: 'Status',
-    fr: 'Statut',
-    es: 'Estado',
-    ja: 'ステータス',
-    ar: 'الحالة',
   },
   'import.field.expiredUrl': {
     en: 'Address afterwards',

@@ -41,14 +41,6 @@ export const keys = {
     ja: 'キーがあれば、期限切れまたは削除まで、プログラムがあなたの権限で API を呼び出せます。',
     ar: 'يتيح المفتاح لبرنامج استدعاء الواجهة بصلاحياتك حتى ينتهي أو تحذفه.',
   },
-  'keys.name': {
-    en: 'Name',
-    de: 'Name',
-    fr: 'Nom',
-    es: 'Nombre',
-    ja: '名前',
-    ar: 'الاسم',
-  },
   'keys.nameHint': {
     en: 'For what it is, such as the website',
     de: 'Wofür er ist, etwa die Website',
@@ -316,14 +308,6 @@ export const keys = {
     es: 'Eliminar',
     ja: '削除',
     ar: 'حذف',
-  },
-  'keys.deleteOne': {
-    en: 'Delete {name}',
-    de: '{name} löschen',
-    fr: 'Supprimer {name}',
-    es: 'Eliminar {name}',
-    ja: '{name} を削除',
-    ar: 'حذف {name}',
   },
   'keys.ask.deleteTitle': {
     en: 'Delete {name}?',

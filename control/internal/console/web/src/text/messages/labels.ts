@@ -9,7 +9,7 @@ export const labels = {
     ja: '検索',
     ar: 'بحث',
   },
-  'labels.searchHint': {
+  'labels.name': {
     en: 'Name',
     de: 'Name',
     fr: 'Nom',
@@ -32,14 +32,6 @@ export const labels = {
     es: 'Guardado',
     ja: '保存しました',
     ar: 'تم الحفظ',
-  },
-  'labels.name': {
-    en: 'Name',
-    de: 'Name',
-    fr: 'Nom',
-    es: 'Nombre',
-    ja: '名前',
-    ar: 'الاسم',
   },
   'labels.color': {
     en: 'Colour',
@@ -224,14 +216,6 @@ export const labels = {
     es: 'Archivar',
     ja: 'アーカイブ',
     ar: 'أرشفة',
-  },
-  'bundles.restore': {
-    en: 'Restore',
-    de: 'Wiederherstellen',
-    fr: 'Restaurer',
-    es: 'Restaurar',
-    ja: '復元',
-    ar: 'استعادة',
   },
   'bundles.archiveOne': {
     en: 'Archive {name}',

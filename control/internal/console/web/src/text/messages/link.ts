@@ -177,14 +177,6 @@ export const link = {
     ja: 'パスワードなど',
     ar: 'كلمة المرور والمزيد',
   },
-  'edit.password': {
-    en: 'Password',
-    de: 'Passwort',
-    fr: 'Mot de passe',
-    es: 'Contraseña',
-    ja: 'パスワード',
-    ar: 'كلمة المرور',
-  },
   'edit.passwordHint': {
     en: 'Visitors must enter it. At least 4 characters.',
     de: 'Besucher müssen es eingeben. Mindestens 4 Zeichen.',
@@ -305,14 +297,6 @@ export const link = {
     ja: '保存しました。訪問者は現在このリンクを利用できません：{status}',
     ar: 'تم الحفظ. لا يمكن للزوار استخدام الرابط الآن: {status}',
   },
-  'edit.saved': {
-    en: 'Saved',
-    de: 'Gespeichert',
-    fr: 'Enregistré',
-    es: 'Guardado',
-    ja: '保存しました',
-    ar: 'تم الحفظ',
-  },
   'edit.conflict': {
     en: '{who} has changed the same fields meanwhile. Nothing is lost: choose a version.',
     de: '{who} hat inzwischen dieselben Felder geändert. Nichts ist verloren: Wählen Sie eine Fassung.',
@@ -344,14 +328,6 @@ export const link = {
     es: 'La suya',
     ja: 'あなたの変更',
     ar: 'نسختك',
-  },
-  'edit.link': {
-    en: 'Link',
-    de: 'Link',
-    fr: 'Lien',
-    es: 'Enlace',
-    ja: 'リンク',
-    ar: 'الرابط',
   },
   'edit.tabs': {
     en: 'Screens of the link',

@@ -29,7 +29,7 @@ export const linkedits = {
       other: 'تغيير {n} رابط',
     },
   },
-  'links.edit.which': {
+  'links.title': {
     en: 'Links',
     de: 'Links',
     fr: 'Liens',

@@ -74,6 +74,14 @@ export const linkrows = {
     ja: '作成者',
     ar: 'المنشئ',
   },
+  'links.created.year': {
+    en: 'This year',
+    de: 'Dieses Jahr',
+    fr: 'Cette année',
+    es: 'Este año',
+    ja: '今年',
+    ar: 'هذا العام',
+  },
   'links.column.created': {
     en: 'Created',
     de: 'Angelegt',

@@ -1,14 +1,6 @@
 import type { Messages } from '../message';
 
 export const links = {
-  'links.title': {
-    en: 'Links',
-    de: 'Links',
-    fr: 'Liens',
-    es: 'Enlaces',
-    ja: 'リンク',
-    ar: 'الروابط',
-  },
   'links.count': {
     en: { one: '{n} link', other: '{n} links' },
     de: { one: '{n} Link', other: '{n} Links' },
@@ -247,14 +239,6 @@ export const links = {
     es: 'Desactivar',
     ja: '無効にする',
     ar: 'تعطيل',
-  },
-  'links.delete': {
-    en: 'Delete',
-    de: 'Löschen',
-    fr: 'Supprimer',
-    es: 'Eliminar',
-    ja: '削除',
-    ar: 'حذف',
   },
   'links.restore': {
     en: 'Restore',

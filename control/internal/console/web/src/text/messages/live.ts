@@ -33,14 +33,6 @@ export const live = {
     ja: '接続しています…',
     ar: 'جارٍ الاتصال…',
   },
-  'live.on': {
-    en: 'Live',
-    de: 'Live',
-    fr: 'En direct',
-    es: 'En directo',
-    ja: 'ライブ',
-    ar: 'مباشر',
-  },
   'live.lost': {
     en: 'Connection lost. Trying again…',
     de: 'Verbindung verloren. Neuer Versuch …',
@@ -215,14 +207,6 @@ export const live = {
     es: 'Todos los enlaces',
     ja: 'すべてのリンク',
     ar: 'كل الروابط',
-  },
-  'live.now': {
-    en: 'Live',
-    de: 'Live',
-    fr: 'En direct',
-    es: 'En directo',
-    ja: 'ライブ',
-    ar: 'مباشر',
   },
   'live.recent': {
     en: 'Latest clicks',

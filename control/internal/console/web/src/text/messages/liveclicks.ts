@@ -153,14 +153,6 @@ export const liveclicks = {
     ja: '直接',
     ar: 'مباشر',
   },
-  'live.unknown': {
-    en: 'Unknown',
-    de: 'Unbekannt',
-    fr: 'Inconnu',
-    es: 'Desconocido',
-    ja: '不明',
-    ar: 'غير معروف',
-  },
   'live.mobile': {
     en: 'Phone',
     de: 'Smartphone',

@@ -106,14 +106,6 @@ export const mailreports = {
     ja: '一時停止',
     ar: 'إيقاف مؤقت',
   },
-  'mailed.resume': {
-    en: 'Resume',
-    de: 'Fortsetzen',
-    fr: 'Reprendre',
-    es: 'Reanudar',
-    ja: '再開',
-    ar: 'استئناف',
-  },
   'mailed.paused': {
     en: '{name} is paused.',
     de: '{name} ist angehalten.',

@@ -49,14 +49,6 @@ export const missing = {
     ja: 'すべてのホスト',
     ar: 'جميع المضيفين',
   },
-  'missing.address': {
-    en: 'Address',
-    de: 'Adresse',
-    fr: 'Adresse',
-    es: 'Dirección',
-    ja: 'アドレス',
-    ar: 'العنوان',
-  },
   'missing.requests': {
     en: 'Requests',
     de: 'Aufrufe',

@@ -101,14 +101,6 @@ export const overview = {
     ja: '{link} を編集',
     ar: 'تعديل {link}',
   },
-  'over.actions': {
-    en: 'Actions for {link}',
-    de: 'Aktionen für {link}',
-    fr: 'Actions pour {link}',
-    es: 'Acciones de {link}',
-    ja: '{link} の操作',
-    ar: 'إجراءات {link}',
-  },
   'over.unsaved': {
     en: 'You have changes to this link that are not saved.',
     de: 'Sie haben Änderungen an diesem Link, die nicht gespeichert sind.',

@@ -73,13 +73,13 @@ export const palette = {
     ja: '操作: Tab',
     ar: 'الإجراءات: Tab',
   },
-  'palette.actionsFor': {
-    en: 'Actions for {name}',
-    de: 'Aktionen für {name}',
-    fr: 'Actions pour {name}',
-    es: 'Acciones para {name}',
-    ja: '{name} の操作',
-    ar: 'إجراءات {name}',
+  'palette.docs': {
+    en: 'Docs',
+    de: 'Handbuch',
+    fr: 'Documentation',
+    es: 'Documentación',
+    ja: 'ドキュメント',
+    ar: 'التوثيق',
   },
   'palette.recent': {
     en: 'Recent',
@@ -104,13 +104,5 @@ export const palette = {
     es: 'Copiar la dirección corta',
     ja: '短縮アドレスをコピー',
     ar: 'انسخ العنوان القصير',
-  },
-  'ask.report': {
-    en: 'Report',
-    de: 'Bericht',
-    fr: 'Rapport',
-    es: 'Informe',
-    ja: 'レポート',
-    ar: 'تقرير',
   },
 } as const satisfies Messages;

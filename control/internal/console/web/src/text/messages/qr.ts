@@ -33,14 +33,6 @@ export const qr = {
     ja: '{address} の QR コード',
     ar: 'رمز QR للعنوان {address}',
   },
-  'qr.color': {
-    en: 'Colour',
-    de: 'Farbe',
-    fr: 'Couleur',
-    es: 'Color',
-    ja: '色',
-    ar: 'اللون',
-  },
   'qr.background': {
     en: 'Background',
     de: 'Hintergrund',

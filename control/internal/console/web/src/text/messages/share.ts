@@ -10,14 +10,6 @@ export const share = {
     ja: 'このレポートは保護されています',
     ar: 'هذا التقرير محمي',
   },
-  'share.password': {
-    en: 'Password',
-    de: 'Passwort',
-    fr: 'Mot de passe',
-    es: 'Contraseña',
-    ja: 'パスワード',
-    ar: 'كلمة المرور',
-  },
   'share.open': {
     en: 'Open',
     de: 'Öffnen',

@@ -339,14 +339,6 @@ export const tryout = {
       other: 'لا يمكن الحكم على {n} زائر، لأن معلومة تحتاجها القواعد غير محفوظة.',
     },
   },
-  'replay.before': {
-    en: 'Now',
-    de: 'Jetzt',
-    fr: 'Maintenant',
-    es: 'Ahora',
-    ja: '現在',
-    ar: 'الآن',
-  },
   'replay.after': {
     en: 'With your changes',
     de: 'Mit Ihren Änderungen',

@@ -9,14 +9,6 @@ export const views = {
     ja: 'ビュー',
     ar: 'العرض',
   },
-  'views.all': {
-    en: 'All links',
-    de: 'Alle Links',
-    fr: 'Tous les liens',
-    es: 'Todos los enlaces',
-    ja: 'すべてのリンク',
-    ar: 'كل الروابط',
-  },
   'views.unsaved': {
     en: 'Not saved',
     de: 'Nicht gespeichert',
