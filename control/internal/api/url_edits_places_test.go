@@ -21,7 +21,7 @@ func (w *world) made(slug, more string) string {
 }
 
 // An edit moves links to another domain with their slugs. A slug that is taken there is a problem of its link, in the dry run too. An
-// undo brings back those whose old address is still free.
+// undo returns those whose old address is still free.
 func TestEdits_move_links_to_another_domain(t *testing.T) {
 	eachWith(t, withSchemes, func(t *testing.T, w *world) {
 		g := editsOf(w)

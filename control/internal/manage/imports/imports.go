@@ -243,7 +243,7 @@ func (s *Service) Start(ctx context.Context, p auth.Principal, id string, plan P
 	if err != nil {
 		return i, err
 	}
-	kept, err := r.keep()
+	kept, err := r.stored()
 	if err != nil {
 		return i, err
 	}

@@ -59,8 +59,8 @@ type kept struct {
 	Zone       string     `json:"timeZone"`
 }
 
-// keep returns what PlanOf reads. A format that was guessed is kept.
-func (r *reader) keep() (string, error) {
+// stored returns what PlanOf reads. A format that was guessed is kept.
+func (r *reader) stored() (string, error) {
 	format := cmp.Or(r.dates.format, DatesISO)
 	var what any = kept{r.mapping, format, r.dates.zone.String()}
 	if format == DatesISO && r.dates.zone == time.UTC {

@@ -34,8 +34,8 @@ type moves struct{ in, out []string }
 
 func (m moves) none() bool { return len(m.in)+len(m.out) == 0 }
 
-// places are what an edit has to know besides a link: which addresses are taken, and who is in a bundle. The zero value is for edits that
-// change neither.
+// places are what an edit has to know in addition to a link: which addresses are taken, and who is in a bundle. The zero value is for
+// edits that change neither.
 type places struct {
 	workspace, user uint64
 	host            *store.Domain // where the links go; nil: they stay

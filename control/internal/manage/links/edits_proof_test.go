@@ -49,8 +49,8 @@ func TestEdits_of_100_000_links(t *testing.T) {
 			if e.Status != store.EditDone || e.Changed != n {
 				t.Fatalf("%+v", e)
 			}
-			t.Logf("%s: %s, %s of a processor, %.0f links a second, 25 steps of 200 at most %s, heap at most %d MiB", c.name, took.Round(time.Second), cpu.Round(time.Millisecond),
-				n/took.Seconds(), slices.Max(steps).Round(time.Millisecond), peak>>20)
+			t.Logf("%s: %s, %s of a processor, %.0f links a second, 25 steps of 200 at most %s, heap at most %d MiB", c.name,
+				took.Round(time.Second), cpu.Round(time.Millisecond), n/took.Seconds(), slices.Max(steps).Round(time.Millisecond), peak>>20)
 			testkit.Within(t, 10*time.Minute, began, "an edit of 100,000 links")
 		}
 	})
@@ -81,7 +81,8 @@ func manyLinks(t *testing.T, s *store.Store, n int) (*links.Service, auth.Princi
 		testkit.Must(t, s.Tx(t.Context(), func(tx *store.Tx) error {
 			list := make([]*store.Link, 10_000)
 			for i := range list {
-				list[i] = &store.Link{ID: store.NewID(), UserID: owner.ID, Workspace: p.Workspace.Num, Slug: fmt.Sprintf("slug%06d", from+i), Active: true,
+				list[i] = &store.Link{ID: store.NewID(), UserID: owner.ID, Workspace: p.Workspace.Num,
+					Slug: fmt.Sprintf("slug%06d", from+i), Active: true,
 					OriginalURL: fmt.Sprintf("https://example.com/%d", from+i), CreatedAt: store.Now(), UpdatedAt: store.Now()}
 			}
 			return tx.InsertLinks(t.Context(), list)

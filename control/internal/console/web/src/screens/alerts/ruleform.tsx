@@ -4,7 +4,7 @@ import { to } from '../../route';
 import { workspace } from '../../session';
 import { t } from '../../text';
 import { useDraft } from '../../ui/draft';
-import { Input, Tick } from '../../ui/field';
+import { Tick } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
 import { NameField } from '../../ui/namefield';

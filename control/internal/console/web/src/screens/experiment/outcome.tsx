@@ -209,16 +209,14 @@ export function NoConversions({ goal, link }: { goal: string; link: Pick<Test['l
   );
 }
 
-/** The decision and the figures behind it. */
-export function Outcome({
-  test,
-  experiment,
-  onChanged,
-}: {
+interface OutcomeProps {
   test: Test;
   experiment: Experiment;
   onChanged: () => void;
-}) {
+}
+
+/** The decision and the figures behind it. */
+export function Outcome({ test, experiment, onChanged }: OutcomeProps) {
   const [promoting, setPromoting] = useState<Arm>();
   const [restarting, setRestarting] = useState(false);
   const { decision, sampleRatio } = experiment;
