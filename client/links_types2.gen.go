@@ -225,6 +225,8 @@ type ExplainNewLink struct {
 	// The Accept-Language header.
 	Language Optional[string] `json:"language,omitzero"`
 	OS       Optional[string] `json:"os,omitzero"`
+	// Path behind the slug.
+	Path Optional[string] `json:"path,omitzero"`
 	// Query string of the short URL.
 	Query Optional[string] `json:"query,omitzero"`
 	// The Referer header.

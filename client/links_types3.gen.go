@@ -91,6 +91,7 @@ type ExplainLink struct {
 	IP        Optional[string]    `json:"ip,omitzero"`
 	Language  Optional[string]    `json:"language,omitzero"`
 	OS        Optional[string]    `json:"os,omitzero"`
+	Path      Optional[string]    `json:"path,omitzero"`
 	Query     Optional[string]    `json:"query,omitzero"`
 	Referer   Optional[string]    `json:"referer,omitzero"`
 	Region    Optional[string]    `json:"region,omitzero"`

@@ -2024,6 +2024,8 @@ export interface ExplainInBody {
   /** The Accept-Language header. */
   language?: string | null;
   os?: string | null;
+  /** Path behind the slug. The destination of a link with forwardPath gets it; any other link is ABSENT at such an address. */
+  path?: string | null;
   /** Query string of the short URL. Conditions of the type query use it. */
   query?: string | null;
   /** The Referer header. */
@@ -2059,6 +2061,8 @@ export interface ExplainNewInBody {
   /** The Accept-Language header. */
   language?: string | null;
   os?: string | null;
+  /** Path behind the slug. The destination of a link with forwardPath gets it; any other link is ABSENT at such an address. */
+  path?: string | null;
   /** Query string of the short URL. Conditions of the type query use it. */
   query?: string | null;
   /** The Referer header. */
@@ -2158,9 +2162,10 @@ export interface ExplainedVisitor {
 export interface Explanation {
   destination: Destination;
   /**
-   * Response to the visitor. ABSENT: the link has not started, or its domain is not in service; a domain in service can have a
-   * notFoundUrl for such visitors. ENDED: the link has expired or is exhausted, and the visitor goes to its expiredUrl or that of
-   * its domain. The destination is explained for every outcome; a visitor with the correct password reaches it.
+   * Response to the visitor. ABSENT: the link has not started, gets no path behind its slug, or its domain is not in service; a
+   * domain in service can have a notFoundUrl for such visitors. ENDED: the link has expired or is exhausted, and the visitor goes
+   * to its expiredUrl or that of its domain. The destination is explained for every outcome; a visitor with the correct password
+   * reaches it.
    */
   outcome: 'REDIRECT' | 'ABSENT' | 'GONE' | 'ENDED' | 'PREVIEW' | 'PASSWORD' | 'LOOP';
   /** Active rules in evaluation order. */
