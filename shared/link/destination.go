@@ -222,7 +222,7 @@ func portFine(port string) bool {
 
 func escapesFine(s string) bool {
 	for i := range len(s) {
-		if s[i] == '%' && (i+2 >= len(s) || unhex(s[i+1]) < 0 || unhex(s[i+2]) < 0) {
+		if s[i] == '%' && (i+2 >= len(s) || Unhex(s[i+1]) < 0 || Unhex(s[i+2]) < 0) {
 			return false
 		}
 	}
@@ -274,8 +274,8 @@ func appendEscaped(b []byte, c byte) []byte {
 	return append(b, '%', digits[c>>4], digits[c&15])
 }
 
-// unhex returns the value of a hexadecimal digit, or -1.
-func unhex(c byte) int {
+// Unhex returns the value of a hexadecimal digit, or -1.
+func Unhex(c byte) int {
 	switch {
 	case '0' <= c && c <= '9':
 		return int(c - '0')

@@ -31,6 +31,18 @@ func TestAppendPath(t *testing.T) {
 	}
 }
 
+func TestForwardable(t *testing.T) {
+	for path, want := range map[string]bool{
+		"": true, "/": true, "/a/b": true, "/a.b/..c": true, "/...": true, "/a%20b": true,
+		"/.": false, "/a/..": false, "/../a": false, "/%2e%2e/a": false, "/%252e%2e/a": false, "/a%2f..": false, "/..\\a": false, "/..;x/a": false,
+		"/a\x00": false, "/a%0d%0a": false, "/a%7f": false,
+	} {
+		if link.Forwardable([]byte(path)) != want {
+			t.Errorf("%q: %t", path, !want)
+		}
+	}
+}
+
 func FuzzAppendPath(f *testing.F) {
 	f.Add("/a/b?c#d")
 	f.Add("//evil.example/%2e%2e\r\nX: y")

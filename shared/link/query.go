@@ -87,7 +87,7 @@ func decodeByte[T string | []byte](s T, i int) (c byte, n int) {
 		return ' ', 1
 	case '%':
 		if i+2 < len(s) {
-			if hi, lo := unhex(s[i+1]), unhex(s[i+2]); hi >= 0 && lo >= 0 {
+			if hi, lo := Unhex(s[i+1]), Unhex(s[i+2]); hi >= 0 && lo >= 0 {
 				return byte(hi<<4 | lo), 3
 			}
 		}

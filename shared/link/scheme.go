@@ -105,8 +105,8 @@ func unescape(s string) string {
 	}
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) && unhex(s[i+1]) >= 0 && unhex(s[i+2]) >= 0 {
-			b = append(b, byte(unhex(s[i+1])<<4|unhex(s[i+2])))
+		if s[i] == '%' && i+2 < len(s) && Unhex(s[i+1]) >= 0 && Unhex(s[i+2]) >= 0 {
+			b = append(b, byte(Unhex(s[i+1])<<4|Unhex(s[i+2])))
 			i += 2
 			continue
 		}

@@ -126,6 +126,29 @@ func TestConsoleLow_explain_visitors_as_clicks_have_them(t *testing.T) {
 	w.do("POST", path, `{"browser":"`+strings.Repeat("x", 256)+`"}`, as(w.ann)).wantField("browser")
 }
 
+// The path behind the slug belongs to the destination of a link that forwards it. Any other link is missing there.
+func TestExplain_paths(t *testing.T) {
+	w := small(t, withExplain)
+	ann := as(w.ann)
+	base := "/api/urls/" + w.do("POST", "/api/urls", `{"originalUrl":"https://own.example/docs?x=1","customSlug":"abc"}`, ann).
+		want(201).str("id")
+	explain := base + "/explain"
+	w.do("POST", explain, `{"path":"/a/b"}`, ann).want(200).shows("outcome", "ABSENT", "status", 404.0)
+	w.do("POST", explain, `{"path":"/"}`, ann).want(200).shows("outcome", "REDIRECT")
+	w.do("PUT", base, `{"forwardPath":true}`, ann).want(200)
+	for path, location := range map[string]string{
+		"/a/b": "https://own.example/docs/a/b?x=1&ref=2", "a b": "https://own.example/docs/a%20b?x=1&ref=2",
+		"": "https://own.example/docs?x=1&ref=2", "/": "https://own.example/docs?x=1&ref=2",
+	} {
+		w.do("POST", explain, fmt.Sprintf(`{"path":%q,"query":"ref=2"}`, path), ann).want(200).
+			shows("outcome", "REDIRECT", "destination.location", location)
+	}
+	w.do("POST", explain, `{"path":"/../secret"}`, ann).want(200).shows("outcome", "ABSENT")
+	for _, path := range []string{"/a?b", "/a#b", strings.Repeat("/a", 5000)} {
+		w.do("POST", explain, fmt.Sprintf(`{"path":%q}`, path), ann).wantField("path")
+	}
+}
+
 func TestExplain_special_conditions(t *testing.T) {
 	w := small(t, withExplain)
 	ann := as(w.ann)

@@ -70,7 +70,7 @@ func (s *Service) Replaying(clicks analytics.Store) *Service {
 // Outcomes of a visit.
 const (
 	Redirect = "REDIRECT"
-	Absent   = "ABSENT"   // the link has not started, or its domain is not in service, so visitors get 404 or go to the domain's address
+	Absent   = "ABSENT"   // the link has not started, gets no path, or its domain is not in service, so visitors get 404 or go to the domain's address
 	Gone     = "GONE"     // the link is inactive, or has expired or is exhausted without an address for afterwards
 	Ended    = "ENDED"    // the link has expired or is exhausted; the visitor goes to its expiredUrl
 	Preview  = "PREVIEW"  // preview page for social crawlers
@@ -182,12 +182,19 @@ func (s *Service) explain(c configuration, who *simulatedVisitor, query []byte) 
 		parameter = cmp.Or(record.ClickParameter, link.DefaultClickParameter)
 	}
 	lead := func(target string) string {
+		if who.path != nil {
+			target = string(link.AppendPath(nil, target, who.path))
+		}
 		return string(link.AppendTracked(nil, target, record.UTM, query, parameter, nil))
 	}
 	e := Explanation{Visitor: who.seen(), ClickParameter: parameter, TargetURL: choice.Target, Location: lead(choice.Target)}
 	barrier := decision.BarrierOf(&record)
 	barrier.Exhausted = l.ExhaustedAt != 0
-	e.Outcome, e.Status, _ = s.outcome(barrier.Meet(who), &record, choice.Target, c.at)
+	met := barrier.Meet(who)
+	if who.path != nil && !(record.Forward && link.Forwardable(who.path)) {
+		met = decision.Absent // an edge finds no link at this address
+	}
+	e.Outcome, e.Status, _ = s.outcome(met, &record, choice.Target, c.at)
 
 	traces, err := s.traces(record, who)
 	if err != nil {

@@ -23,6 +23,7 @@ type Visit struct {
 	Language  string // Accept-Language header
 	Referer   string
 	Query     string // query of the short URL, with or without the question mark
+	Path      string // behind the slug, with or without its first slash; a slash alone is none
 	UnixMilli int64  // 0: now
 	Cookie    string // value of the cookie sl_v; a visitor who sends it is a returning one
 	Returning bool   // whether the visitor has been here before; only the cookie tells with which identity
@@ -51,6 +52,7 @@ type simulatedVisitor struct {
 	ip, referer string
 	utm         link.UTM
 	extras      visitor.Extras
+	path        []byte // behind the slug, from its first slash; nil: none
 }
 
 // meet builds the visitor and returns the raw query that is passed on to the destination.
@@ -61,13 +63,16 @@ func (s *Service) meet(v *Visit) (*simulatedVisitor, []byte, error) {
 		max         int
 	}{
 		{"userAgent", v.UserAgent, maxHeader}, {"language", v.Language, maxHeader}, {"referer", v.Referer, maxHeader},
-		{"query", v.Query, maxHeader},
+		{"query", v.Query, maxHeader}, {"path", v.Path, maxHeader},
 		{"region", v.Region, maxPlace}, {"city", v.City, maxPlace},
 		{"os", v.OS, maxPlace}, {"browser", v.Browser, maxPlace},
 	} {
 		if len(f.value) > f.max {
 			problems.Add(f.name, "must be at most %d bytes long", f.max)
 		}
+	}
+	if strings.ContainsAny(v.Path, "?#") {
+		problems.Add("path", "must have no ? and no #; the query is a field of its own")
 	}
 	if !slices.Contains([]string{"", visitor.Mobile, visitor.Tablet, visitor.Desktop}, v.Device) {
 		problems.Add("device", "must be %s, %s or %s", visitor.Mobile, visitor.Tablet, visitor.Desktop)
@@ -97,6 +102,9 @@ func (s *Service) meet(v *Visit) (*simulatedVisitor, []byte, error) {
 	now = cmp.Or(now, store.Now())
 	utm, _ := link.VisitorUTM(query, nil)
 	g := &simulatedVisitor{ip: v.IP, referer: v.Referer, utm: utm}
+	if path := strings.TrimPrefix(v.Path, "/"); path != "" {
+		g.path = []byte("/" + path)
+	}
 	g.Reset(visitor.Input{
 		UserAgent: []byte(v.UserAgent), AcceptLanguage: []byte(v.Language), Referer: []byte(v.Referer), UTM: utm, IP: ip, UnixMilli: now,
 	}, s.geo, nil)

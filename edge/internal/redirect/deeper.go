@@ -15,7 +15,7 @@ func (h *Handler) visitAnother(ctx *fasthttp.RequestCtx, t *target, g *guess) bo
 	}
 	if t.slug != nil && (len(t.rest) > 0 || t.extended) {
 		if e, ok := h.lookup(t); ok && (len(t.rest) == 0 || e.Terms().Forward) {
-			if !forwardable(t.rest) {
+			if !link.Forwardable(t.rest) {
 				return false
 			}
 			t.deepen()
@@ -47,7 +47,7 @@ func (h *Handler) verifyDeeper(ctx *fasthttp.RequestCtx, t *target) {
 	if t.slug == nil || !ctx.IsPost() || len(t.rest) <= len(end) || !bytes.HasSuffix(t.rest, []byte(end)) {
 		return
 	}
-	if e, ok := h.lookup(t); !ok || !e.Terms().Forward || !forwardable(t.rest) {
+	if e, ok := h.lookup(t); !ok || !e.Terms().Forward || !link.Forwardable(t.rest) {
 		return
 	}
 	size := len(t.path) - len(end)
@@ -59,28 +59,4 @@ func (h *Handler) verifyDeeper(ctx *fasthttp.RequestCtx, t *target) {
 func (w *work) deepen(destination string, t *target) string {
 	w.deeper = link.AppendPath(w.deeper[:0], destination, t.deeper())
 	return view(w.deeper)
-}
-
-// forwardable reports whether a destination may get a path. It must not have segments that a browser or a server could read as . or ..,
-// in whatever encoding, because these would lead out of the destination's own path, nor control characters.
-func forwardable(path []byte) bool {
-	dots, only := 0, true // in the segment so far; it has only dots
-	for i := 0; i < len(path); {
-		c, size := nextByte(path[i:])
-		i += size
-		switch {
-		case c < ' ' || c == 0x7f:
-			return false
-		case c == '/' || c == '\\' || c == ';':
-			if only && (dots == 1 || dots == 2) {
-				return false
-			}
-			dots, only = 0, c != ';'
-		case c == '.':
-			dots++
-		default:
-			only = false
-		}
-	}
-	return !only || dots != 1 && dots != 2
 }

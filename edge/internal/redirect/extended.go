@@ -53,7 +53,7 @@ func decode(b, path []byte) (decoded []byte, ok bool) {
 		}
 		c, size := path[i], 1
 		if c == '%' && i+3 <= len(path) {
-			if high, low := hexDigit(path[i+1]), hexDigit(path[i+2]); high >= 0 && low >= 0 {
+			if high, low := link.Unhex(path[i+1]), link.Unhex(path[i+2]); high >= 0 && low >= 0 {
 				c, size = byte(high<<4|low), 3
 			}
 		}

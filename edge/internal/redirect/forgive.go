@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/link"
 )
 
 // Addresses break on their way to people: mail programs, chats and PDF readers add punctuation, encode what should not be encoded, and
@@ -187,7 +188,7 @@ func nextRune(path []byte) (r rune, size int) {
 	var b [utf8.UTFMax]byte
 	first := 0
 	for n := 0; n < len(b) && size < len(path); {
-		c, width := nextByte(path[size:])
+		c, width := link.NextByte(path[size:])
 		b[n] = c
 		size += width
 		if n++; n == 1 {
@@ -201,28 +202,4 @@ func nextRune(path []byte) (r rune, size int) {
 		}
 	}
 	return utf8.RuneError, first
-}
-
-// nextByte decodes the first byte of a path.
-func nextByte(path []byte) (c byte, size int) {
-	c, size = path[0], 1
-	for c == '%' && size+2 <= len(path) {
-		high, low := hexDigit(path[size]), hexDigit(path[size+1])
-		if high < 0 || low < 0 {
-			break
-		}
-		c = byte(high<<4 | low)
-		size += 2
-	}
-	return c, size
-}
-
-func hexDigit(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c|0x20 >= 'a' && c|0x20 <= 'f':
-		return int(c|0x20-'a') + 10
-	}
-	return -1
 }

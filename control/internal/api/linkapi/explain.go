@@ -13,7 +13,7 @@ import (
 
 // Explanation reports where a link leads a visitor, and why.
 type Explanation struct {
-	Outcome     string             `json:"outcome" enum:"REDIRECT,ABSENT,GONE,ENDED,PREVIEW,PASSWORD,LOOP" doc:"Response to the visitor. ABSENT: the link has not started, or its domain is not in service; a domain in service can have a notFoundUrl for such visitors. ENDED: the link has expired or is exhausted, and the visitor goes to its expiredUrl or that of its domain. The destination is explained for every outcome; a visitor with the correct password reaches it."`
+	Outcome     string             `json:"outcome" enum:"REDIRECT,ABSENT,GONE,ENDED,PREVIEW,PASSWORD,LOOP" doc:"Response to the visitor. ABSENT: the link has not started, gets no path behind its slug, or its domain is not in service; a domain in service can have a notFoundUrl for such visitors. ENDED: the link has expired or is exhausted, and the visitor goes to its expiredUrl or that of its domain. The destination is explained for every outcome; a visitor with the correct password reaches it."`
 	Status      int                `json:"status" doc:"HTTP status of the response: 301, 302, 307, 308, 404, 410, 200 or 508." example:"302"`
 	Visitor     ExplainedVisitor   `json:"visitor" doc:"Known facts about the visitor; unknown values are null."`
 	Rules       []ExplainedRule    `json:"rules" doc:"Active rules in evaluation order."`
@@ -118,6 +118,7 @@ type SimulatedVisit struct {
 	Language  kit.Opt[string]   `json:"language,omitempty" doc:"The Accept-Language header." example:"de-DE,de;q=0.9"`
 	Referer   kit.Opt[string]   `json:"referer,omitempty" doc:"The Referer header." example:"https://news.example/story"`
 	Query     kit.Opt[string]   `json:"query,omitempty" doc:"Query string of the short URL. Conditions of the type query use it." example:"utm_source=mail"`
+	Path      kit.Opt[string]   `json:"path,omitempty" doc:"Path behind the slug. The destination of a link with forwardPath gets it; any other link is ABSENT at such an address." example:"/shoes/red"`
 	Time      kit.Opt[kit.Time] `json:"time,omitempty" doc:"Time of the visit; now if left out."`
 	Country   kit.Opt[string]   `json:"country,omitempty" doc:"ISO 3166-1 code; overrides the location of the IP address." example:"DE"`
 	Region    kit.Opt[string]   `json:"region,omitempty" doc:"ISO 3166-2 code or English name." example:"DE-BE"`
@@ -129,7 +130,7 @@ type SimulatedVisit struct {
 func (b *SimulatedVisit) visit() explain.Visit {
 	return explain.Visit{
 		UserAgent: b.UserAgent.Value, Device: b.Device.Value, OS: b.OS.Value, Browser: b.Browser.Value, IP: b.IP.Value,
-		Language: b.Language.Value, Referer: b.Referer.Value, Query: b.Query.Value,
+		Language: b.Language.Value, Referer: b.Referer.Value, Query: b.Query.Value, Path: b.Path.Value,
 		UnixMilli: int64(b.Time.Value), Country: b.Country.Value, Region: b.Region.Value, City: b.City.Value,
 		Cookie: b.Cookie.Value, Returning: b.Returning.Value,
 	}

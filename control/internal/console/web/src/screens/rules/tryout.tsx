@@ -79,6 +79,13 @@ function VisitorForm({ visitor, set }: { visitor: Visitor; set: (values: Partial
         spellcheck={false}
         onValue={(query) => set({ query })}
       />
+      <Input
+        label={t('try.path')}
+        name="path"
+        value={visitor.path ?? ''}
+        spellcheck={false}
+        onValue={(path) => set({ path })}
+      />
       <Input label={t('rule.ip')} name="ip" value={visitor.ip ?? ''} spellcheck={false} onValue={(ip) => set({ ip })} />
       <DateTime
         label={t('try.time')}

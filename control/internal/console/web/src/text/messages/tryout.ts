@@ -105,6 +105,14 @@ export const tryout = {
     ja: '短縮リンクのクエリ',
     ar: 'استعلام الرابط القصير',
   },
+  'try.path': {
+    en: 'Path behind the slug',
+    de: 'Pfad hinter dem Kürzel',
+    fr: 'Chemin après le slug',
+    es: 'Ruta detrás del slug',
+    ja: 'スラッグの後のパス',
+    ar: 'المسار بعد الاسم اللطيف',
+  },
   'try.time': {
     en: 'Time of the visit',
     de: 'Zeit des Besuchs',
