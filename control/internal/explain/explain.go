@@ -70,7 +70,8 @@ func (s *Service) Replaying(clicks analytics.Store) *Service {
 // Outcomes of a visit.
 const (
 	Redirect = "REDIRECT"
-	Absent   = "ABSENT"   // the link has not started, gets no path, or its domain is not in service, so visitors get 404 or go to the domain's address
+	// the link has not started, gets no path, or its domain is not in service, so visitors get 404 or go to the domain's address
+	Absent   = "ABSENT"
 	Gone     = "GONE"     // the link is inactive, or has expired or is exhausted without an address for afterwards
 	Ended    = "ENDED"    // the link has expired or is exhausted; the visitor goes to its expiredUrl
 	Preview  = "PREVIEW"  // preview page for social crawlers
