@@ -154,11 +154,11 @@ func TestWays_a_rule_without_JSON(t *testing.T) {
 		b.chooses("DE")
 	})
 	add(2, "time", func() {
-		b.walk(b.part(2, "rules.zone"))
+		b.walk(b.part(2, "report.timezone"))
 		b.writes("Europe/Berlin")
 	})
 	add(3, "day_of_week", func() {
-		b.walk(b.part(3, "rules.zone"))
+		b.walk(b.part(3, "report.timezone"))
 		b.writes("Europe/Berlin")
 	})
 	b.shot("ways-rule")
