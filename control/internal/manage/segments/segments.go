@@ -69,7 +69,7 @@ func (s *Service) checked(ctx context.Context, p auth.Principal, in Input) (g st
 }
 
 func uniqueName(name string) func(bool, error) error {
-	return problem.NameTaken("The workspace has a segment of this name.", "segment", name)
+	return problem.NameTaken("The workspace has a segment of this name.", "there is a segment %q", name)
 }
 
 // audited returns the audited fields.

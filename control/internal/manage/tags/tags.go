@@ -83,7 +83,7 @@ func CheckNames(field string, given []string, v *problem.Fields) []string {
 }
 
 func uniqueName(name string) func(bool, error) error {
-	return problem.NameTaken("The workspace has a tag of this name.", "tag", name)
+	return problem.NameTaken("The workspace has a tag of this name.", "there is a tag %q", name)
 }
 
 func fields(t *store.Tag) map[string]any { return map[string]any{"name": t.Name, "color": t.Color} }

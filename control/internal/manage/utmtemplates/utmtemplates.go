@@ -83,7 +83,7 @@ func (in *Input) apply(t *store.UTMTemplate, v *problem.Fields) {
 }
 
 func uniqueName(name string) func(bool, error) error {
-	return problem.NameTaken("The workspace has a template of this name.", "template", name)
+	return problem.NameTaken("The workspace has a template of this name.", "there is a template %q", name)
 }
 
 // fields returns the audited fields. Unset campaign fields are nil.

@@ -83,7 +83,7 @@ func checkQuery(given string, v *problem.Fields) string {
 }
 
 func uniqueName(name string) func(bool, error) error {
-	return problem.NameTaken("You have a view of this name for this screen.", "view", name)
+	return problem.NameTaken("You have a view of this name for this screen.", "there is a view %q", name)
 }
 
 // fields returns the audited fields.

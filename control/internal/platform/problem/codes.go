@@ -89,7 +89,7 @@ var sentences = []struct {
 	{"CLICKS_LOST", []string{"clicks are not imported, so the link leads visitors until it has maxClicks new clicks"}},
 	{"ROW_STATE", []string{"is %s, but the row has no %s, so the link would lead visitors; map it, or use ACTIVE or INACTIVE"}},
 	{"STARTED_BY", []string{"The user who started this was deactivated.",
-		"The user who started this no longer has the role EDITOR in the workspace."}},
+		"The user who started this no longer has the role %s in the workspace."}},
 	{"LINKS_FULL", []string{"The service has %d links, which is the limit. Delete links, and import the other rows again.",
 		"The service has %d links, which is the limit. Nothing was created. Delete links first."}},
 	{"SIGN_IN", []string{"Email or password is not right."}},

@@ -172,13 +172,13 @@ func Clip(s string) string {
 }
 
 // NameTaken wraps a store call that writes a thing with a name. The call says whether the name was free; if not, the result is a
-// Conflict with message. what is the thing, such as "tag".
-func NameTaken(message, what, name string) func(free bool, err error) error {
+// Conflict with message. format quotes the name, such as there is a tag %q.
+func NameTaken(message, format, name string) func(free bool, err error) error {
 	return func(free bool, err error) error {
 		if err != nil || free {
 			return err
 		}
 		return &Error{Kind: Conflict, Message: message,
-			Fields: []Field{{Field: "name", Message: fmt.Sprintf("there is a %s %q", what, name)}}}
+			Fields: []Field{{Field: "name", Message: fmt.Sprintf(format, name)}}}
 	}
 }
