@@ -160,7 +160,7 @@ function useListKeys(list: List, pick: (index: number, shift: boolean) => void):
 function useReturn(list: List): void {
   useLayoutEffect(() => {
     // Where the focus goes while a screen is loaded.
-    if (document.activeElement?.matches('body, h1, .skip')) list.wanted = list.at;
+    if (document.activeElement?.matches('body, h1, main, .skip')) list.wanted = list.at;
     // eslint-disable-next-line react-hooks/exhaustive-deps -- another selection of links is no return
   }, []);
 }
