@@ -30,13 +30,13 @@ func TestConsoleMedium_the_simulator_speaks_words(t *testing.T) {
 	b.press("Cancel")
 	b.press("Edit Europeans")
 	b.press("Try it before you save")
-	b.set("time", "2026-11-25T12:00") // a Wednesday
+	b.set("time", "2026-11-25T12:00Z") // a Wednesday in Berlin; the zone of the browser is none that is near midnight
 	b.sees("visitor: phone", "visitor: Germany", "visitor: Europe", "visitor: German", "visitor: new", "visitor: Wednesday (Europe/Berlin)")
 	b.until(`/visitor: [\d.]+%/.test(document.querySelector('.tryout').innerText)`)
 	b.eval(`localStorage.setItem('shortline.language', 'de')`, nil)
 	b.do(chromedp.Reload())
 	b.press("Vor dem Speichern ausprobieren")
-	b.set("time", "2026-11-25T12:00")
+	b.set("time", "2026-11-25T12:00Z")
 	b.sees("Besucher: Smartphone", "Besucher: Europa", "Besucher: Deutsch", "Besucher: Mittwoch (Europe/Berlin)")
 	b.inspectNarrow("try-words")
 }
