@@ -72,8 +72,8 @@ type ImportPlan struct {
 	Mapping map[string]string `json:"mapping"`
 	// What happens to a row whose slug or externalId is taken: skip (default), rename, or overwrite.
 	Conflicts Optional[Conflicts] `json:"conflicts,omitzero"`
-	// How dates are written besides ISO 8601: iso (default, no other way), dots (31.01.2027), dayFirst (31/01/2027),
-	// monthFirst (01/31/2027), or auto, the only one of these that fits all dates of the file.
+	// How dates are written that are not in ISO 8601: iso (the default; there are none), dots (31.01.2027), dayFirst
+	// (31/01/2027), monthFirst (01/31/2027), or auto, the only one of these that fits all dates of the file.
 	DateFormat Optional[DateFormat] `json:"dateFormat,omitzero"`
 	// IANA time zone of dates without one; UTC if it is left out.
 	TimeZone Optional[string] `json:"timeZone,omitzero"`

@@ -2363,8 +2363,8 @@ export interface ImportPlan {
   /** What happens to a row whose slug or externalId is taken: skip (default), rename, or overwrite. */
   conflicts?: 'skip' | 'rename' | 'overwrite' | null;
   /**
-   * How dates are written besides ISO 8601: iso (default, no other way), dots (31.01.2027), dayFirst (31/01/2027), monthFirst
-   * (01/31/2027), or auto, the only one of these that fits all dates of the file.
+   * How dates are written that are not in ISO 8601: iso (the default; there are none), dots (31.01.2027), dayFirst (31/01/2027),
+   * monthFirst (01/31/2027), or auto, the only one of these that fits all dates of the file.
    */
   dateFormat?: 'iso' | 'dots' | 'dayFirst' | 'monthFirst' | 'auto' | null;
   /** The name of a column for each field that is to be imported. originalUrl is required. */
