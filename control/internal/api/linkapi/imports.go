@@ -131,7 +131,7 @@ type importPlan struct {
 	Mapping   imports.Mapping `json:"mapping" doc:"The name of a column for each field that is to be imported. originalUrl is required." example:"{\"originalUrl\":\"long_url\",\"slug\":\"keyword\"}"`
 	Conflicts kit.Opt[string] `json:"conflicts,omitempty" values:"importConflicts" doc:"What happens to a row whose slug or externalId is taken: skip (default), rename, or overwrite."`
 
-	DateFormat kit.Opt[string] `json:"dateFormat,omitempty" values:"importDatesOrAuto" doc:"How dates are written besides ISO 8601: iso (default, no other way), dots (31.01.2027), dayFirst (31/01/2027), monthFirst (01/31/2027), or auto, the only one of these that fits all dates of the file."`
+	DateFormat kit.Opt[string] `json:"dateFormat,omitempty" values:"importDatesOrAuto" doc:"How dates are written that are not in ISO 8601: iso (the default; there are none), dots (31.01.2027), dayFirst (31/01/2027), monthFirst (01/31/2027), or auto, the only one of these that fits all dates of the file."`
 	TimeZone   kit.Opt[string] `json:"timeZone,omitempty" doc:"IANA time zone of dates without one; UTC if it is left out." example:"Europe/Berlin"`
 }
 

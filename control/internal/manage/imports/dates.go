@@ -82,7 +82,7 @@ func partsOf(cell string) (p parts, ok bool) {
 				hour += 12
 			}
 		}
-		p.clock = two(hour) + ":" + m[7] + ":" + cmp.Or(m[8], "00")
+		p.clock = fmt.Sprintf("%02d:%s:%s", hour, m[7], cmp.Or(m[8], "00"))
 		if m[9] != "" {
 			p.clock += "." + m[9]
 		}
@@ -90,14 +90,9 @@ func partsOf(cell string) (p parts, ok bool) {
 	return p, true
 }
 
-func two(n int) string {
-	text := strconv.Itoa(n)
-	return strings.Repeat("0", max(0, 2-len(text))) + text
-}
-
 // iso returns the date in ISO 8601, or "" if there is no such day or time.
 func (p *parts) iso(day, month int) string {
-	text := strings.Repeat("0", 4-len(strconv.Itoa(p.year))) + strconv.Itoa(p.year) + "-" + two(month) + "-" + two(day)
+	text := fmt.Sprintf("%04d-%02d-%02d", p.year, month, day)
 	if p.hasTime {
 		text += "T" + p.clock + p.offset
 	}

@@ -279,7 +279,8 @@ func (s *Service) PreviewEdit(ctx context.Context, p auth.Principal, which Choic
 			return out, err
 		}
 		if rooms != nil {
-			at.bundles = rooms // less the room that earlier links take
+			// A dry run stores nothing, so the store does not know the room that earlier links take.
+			at.bundles = rooms
 		}
 		rooms = at.bundles
 		for i := range list {

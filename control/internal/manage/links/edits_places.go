@@ -18,7 +18,7 @@ import (
 // errUndone says that an undo leaves something as it is.
 const errUndone = "was changed since, and keeps what was changed"
 
-// site is where a link is: its domain and slug.
+// site is the address of a link: its domain and its slug.
 type site struct {
 	Domain   uint64 `json:"domain"` // 0: the host of BASE_URL
 	Hostname string `json:"hostname,omitempty"`
@@ -27,7 +27,8 @@ type site struct {
 
 func siteOf(u *store.Link) site { return site{u.Domain, u.Hostname, u.Slug} }
 
-func (at site) put(u *store.Link) { u.Domain, u.Hostname, u.Slug = at.Domain, at.Hostname, at.Slug }
+// giveTo gives a link the address.
+func (at site) giveTo(u *store.Link) { u.Domain, u.Hostname, u.Slug = at.Domain, at.Hostname, at.Slug }
 
 // moves are the bundles that a link enters and leaves.
 type moves struct{ in, out []string }
@@ -211,7 +212,7 @@ func (at *places) take(u *store.Link, to site) error {
 		return problem.OfField(domainField, "the domain %q was deleted", to.Hostname)
 	}
 	after := *u
-	to.put(&after)
+	to.giveTo(&after)
 	key := after.Key()
 	as := key
 	if d.Slugs.Fold {

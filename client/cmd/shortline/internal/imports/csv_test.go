@@ -21,7 +21,7 @@ type importer struct {
 	file, name string
 	plan       map[string]any
 	calls      []string
-	dates      string // of the answer to a dry run
+	dates      string // how the server reads the dates, in its answer to a dry run; JSON
 	looks      int
 }
 

@@ -12,19 +12,13 @@ import { Problem } from '../../ui/problem';
 import type { Resource } from '../../ui/resource';
 import { Table, type Column } from '../../ui/table';
 import { complain, notify } from '../../ui/toast';
+import type { FormProps } from '../labels/catalogue';
 
 /** A rule or a channel. */
 interface Switched {
   id: string;
   name: string;
   isActive: boolean;
-}
-
-interface FormProps<Row> {
-  /** What is changed; undefined for a new one. */
-  row: Row | undefined;
-  onClose: () => void;
-  onSaved: () => void;
 }
 
 interface AlertListProps<Row> {
