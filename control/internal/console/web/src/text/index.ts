@@ -72,6 +72,7 @@ const rounded = computed(
     new Intl.NumberFormat(language.value, { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 3 }),
 );
 const days = computed(() => new Intl.DateTimeFormat(language.value, { dateStyle: 'medium' }));
+const utcDays = computed(() => new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeZone: 'UTC' }));
 const moments = computed(() => new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'short' }));
 
 /** The message of that name. Placeholders without a value are an error of the types. */
@@ -126,6 +127,9 @@ export const clock = (at: string): string => clocks.value.format(new Date(at));
 
 /** A day, such as 23 Nov 2026. `at` is a time as the API writes it. */
 export const day = (at: string): string => days.value.format(new Date(at));
+
+/** The day of UTC on which a time is, wherever the user is. */
+export const utcDay = (at: string): string => utcDays.value.format(new Date(at));
 
 /** A time to the minute. */
 export const moment = (at: string): string => moments.value.format(new Date(at));

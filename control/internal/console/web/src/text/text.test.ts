@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ar } from './ar';
 import { de } from './de';
 import { en } from './en';
 import { es } from './es';
 import { fr } from './fr';
 import { ja } from './ja';
-import { number, speak, t, type Key, type Plural } from './index';
+import { day, number, speak, t, utcDay, type Key, type Plural } from './index';
 
 const words = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map((m) => m[1]).sort();
 
@@ -21,6 +21,18 @@ describe('the catalogue', () => {
     await speak('de');
     expect([t('links.count', { n: 1234 }), number(0.5)]).toEqual(['1.234 Links', '0,5']);
     expect(document.documentElement.dir).toBe('ltr');
+  });
+
+  it('names days of UTC also where the next one has begun', async () => {
+    await speak('de');
+    vi.stubEnv('TZ', 'Pacific/Auckland');
+    const noon = '2026-12-04T12:00:00.000Z';
+    expect([day(noon), utcDay(noon), utcDay('4 December 2026 00:00 UTC')]).toEqual([
+      '05.12.2026',
+      '04.12.2026',
+      '04.12.2026',
+    ]);
+    vi.unstubAllEnvs();
   });
 
   for (const [name, catalogue] of Object.entries({ de, fr, es, ja, ar })) {

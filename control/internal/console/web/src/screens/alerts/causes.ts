@@ -1,6 +1,6 @@
 // What alerts are about.
 import type { Schema } from '../../api/client';
-import { day, said } from '../../text';
+import { said, utcDay } from '../../text';
 import type { IconName } from '../../ui/icon';
 
 export type Alert = Schema<'Alert'>;
@@ -21,8 +21,8 @@ export const chats = { slack: 'Slack', teams: 'Microsoft Teams', discord: 'Disco
 
 const english = /^\d{1,2} [A-Z][a-z]+ \d{4}$/; // a day as the server writes it
 
-/** What has happened, in the language of the user. Days are those of UTC, which noon is nearly everywhere. */
+/** What has happened, in the language of the user. */
 export function sentence({ summary, code, values }: Alert): string {
-  const own = values?.map((one) => (english.test(one) ? day(new Date(`${one} 12:00 UTC`).toISOString()) : one));
+  const own = values?.map((one) => (english.test(one) ? utcDay(`${one} 00:00 UTC`) : one));
   return said(summary, { code, values: own }, summary);
 }

@@ -1,14 +1,11 @@
 // How many attempts succeeded and failed on each of the last days.
 import type { Schema } from '../../api/client';
-import { day, number, percent, t } from '../../text';
+import { number, percent, t, utcDay } from '../../text';
 
 type Day = Schema<'WebhookDay'>;
 
 const height = 64;
 const width = 20; // of a day
-
-// Days are those of UTC, which noon is nearly everywhere.
-const named = (at: string): string => day(at.replace('T00:', 'T12:'));
 
 /** A chart of bars. Time goes from left to right in every language, as in other charts. */
 export function Days({ days }: { days: readonly Day[] }) {
@@ -29,7 +26,7 @@ export function Days({ days }: { days: readonly Day[] }) {
         <svg viewBox={`0 0 ${days.length * width} ${height}`} preserveAspectRatio="none" role="img" aria-label={label}>
           {days.map((one, at) => (
             <g key={one.at}>
-              <title>{t('hook.dayOf', { day: named(one.at), done: one.succeeded, failed: one.failed })}</title>
+              <title>{t('hook.dayOf', { day: utcDay(one.at), done: one.succeeded, failed: one.failed })}</title>
               <rect class="none" x={at * width} y={0} width={width} height={height} />
               <rect
                 class="good"
@@ -49,8 +46,8 @@ export function Days({ days }: { days: readonly Day[] }) {
           ))}
         </svg>
         <p class="hint">
-          <span>{named(days[0]?.at ?? '')}</span>
-          <span>{named(days.at(-1)?.at ?? '')}</span>
+          <span>{utcDay(days[0]?.at ?? '')}</span>
+          <span>{utcDay(days.at(-1)?.at ?? '')}</span>
         </p>
       </div>
     </figure>
