@@ -1,5 +1,5 @@
 // Saving a form: the button waits, errors of the server appear at their fields, and the first of them gets the focus.
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { ApiError } from '../api/client';
 
 export interface Saving {
@@ -16,10 +16,23 @@ export interface Saving {
 /** The error of a field that a form refuses by itself, as the server would send it. */
 export const refused = (field: string, message: string) => new ApiError(400, { errors: [{ field, message }] });
 
+/**
+ * Moves the focus to the first field that is wrong, when an error appears. It does so before the next picture, so that the focus is
+ * not taken from a field to which somebody has gone since.
+ */
+export function useWrongFocus(error: unknown, wrong = '[aria-invalid=true]'): void {
+  useLayoutEffect(() => {
+    if (error === undefined) return;
+    const within = [...document.querySelectorAll('dialog[open]')].pop() ?? document;
+    within.querySelector<HTMLElement>(wrong)?.focus();
+  }, [error, wrong]);
+}
+
 /** The state of a form. `shown` names the fields that the form has; problems of others belong to no field. */
 export function useSaving(shown?: readonly string[]): Saving {
   const [error, setError] = useState<unknown>(undefined);
   const [busy, setBusy] = useState(false);
+  useWrongFocus(error);
   const problems = error instanceof ApiError ? error.fields : [];
   const rootOf = (field: string) => field.split(/[.[]/)[0] ?? field;
   const placed = problems.length > 0 && problems.every((one) => !shown || shown.includes(rootOf(one.field)));
@@ -36,7 +49,6 @@ export function useSaving(shown?: readonly string[]): Saving {
         return true;
       } catch (failed) {
         setError(failed);
-        requestAnimationFrame(() => document.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
         return false;
       } finally {
         setBusy(false);

@@ -5,6 +5,7 @@ import { t } from '../../text';
 import { Button } from '../../ui/button';
 import { useDraft } from '../../ui/draft';
 import { Footer } from '../../ui/footer';
+import { useWrongFocus } from '../../ui/form';
 import { Problem } from '../../ui/problem';
 import { Sheet } from '../../ui/sheet';
 import { bare } from '../links/changes';
@@ -91,6 +92,7 @@ function Form({ link, onSaved, onClose }: EditProps) {
   const draft = useDraft<Fields>(draftKey(link.id), fieldsOf(link));
   const [base, setBase] = useState(link);
   const [error, setError] = useState<unknown>(undefined);
+  useWrongFocus(error);
   const [busy, setBusy] = useState(false);
   const fields = draft.value;
   const { data: page } = usePage(hasOwn(fields, pictureOf(base.ogImage)) ? '' : fields.originalUrl);
@@ -118,7 +120,6 @@ function Form({ link, onSaved, onClose }: EditProps) {
       follow(saved, !typedSince);
     } catch (failed) {
       setError(failed);
-      requestAnimationFrame(() => document.querySelector<HTMLElement>('dialog [aria-invalid]')?.focus());
     }
     setBusy(false);
   };

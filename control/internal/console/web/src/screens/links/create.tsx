@@ -7,6 +7,7 @@ import { copied } from '../../ui/copy';
 import { Dialog } from '../../ui/dialog';
 import { useDraft } from '../../ui/draft';
 import { Input } from '../../ui/field';
+import { useWrongFocus } from '../../ui/form';
 import { lazy } from '../../ui/lazy';
 import { Problem } from '../../ui/problem';
 import { notify } from '../../ui/toast';
@@ -71,6 +72,7 @@ export function Create({ place, onClose, onCreated }: CreateProps) {
   });
   const draft = kept.value;
   const [error, setError] = useState<unknown>(undefined);
+  useWrongFocus(error);
   const [busy, setBusy] = useState(false);
   const set = kept.patch;
   const fields = error instanceof ApiError ? error.fields : [];
@@ -92,7 +94,6 @@ export function Create({ place, onClose, onCreated }: CreateProps) {
       onCreated(link);
     } catch (failed) {
       setError(failed);
-      requestAnimationFrame(() => document.querySelector<HTMLElement>('dialog [aria-invalid]')?.focus());
     }
     setBusy(false);
   };

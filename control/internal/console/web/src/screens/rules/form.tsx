@@ -9,6 +9,7 @@ import { Button } from '../../ui/button';
 import { useDraft } from '../../ui/draft';
 import { Input } from '../../ui/field';
 import { Footer } from '../../ui/footer';
+import { useWrongFocus } from '../../ui/form';
 import { Problem } from '../../ui/problem';
 import { complete } from '../links/changes';
 import { conditionsOf, nameFor, type Start } from './starts';
@@ -194,6 +195,7 @@ export function RuleForm({ link, rule, rules, priority, start, startName = '', o
   const [root, setRoot] = useState(() => parse(draft.value.conditions));
   const [base, setBase] = useState(rule);
   const [error, setError] = useState<unknown>(undefined);
+  useWrongFocus(error, wrong);
   const [busy, setBusy] = useState(false);
   const set = (values: Partial<Fields>) => draft.set({ ...draft.value, ...values });
   useFirst(start !== undefined);
@@ -219,7 +221,6 @@ export function RuleForm({ link, rule, rules, priority, start, startName = '', o
       onSaved(saved);
     } catch (failed) {
       setError(failed);
-      requestAnimationFrame(() => document.querySelector<HTMLElement>(wrong)?.focus());
     }
     setBusy(false);
   };
