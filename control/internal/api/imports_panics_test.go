@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/api"
@@ -15,15 +16,17 @@ import (
 
 // A row that panics costs the import only itself, with a reason that the API tells. The file of the failed rows has it.
 func TestImports_go_on_after_panics(t *testing.T) {
-	alone := 0 // how often a bad row has panicked by itself
+	var alone sync.Map // of each world, the *int of how often a bad row has panicked by itself
 	configure := func(w *world, c *api.Config, d *api.Deps) {
 		whole(w, c, d)
+		n := new(int)
+		alone.Store(w, n)
 		config := links.Config{BaseURL: baseURL, Destinations: link.Policy{Hosts: []string{"sho.rt"}},
 			Screen: func(_ context.Context, urls []string) ([]string, error) {
 				for _, one := range urls {
 					if strings.Contains(one, "/bad") {
 						if len(urls) == 1 {
-							alone++
+							*n++
 						}
 						panic("a fault of the program")
 					}
@@ -34,7 +37,6 @@ func TestImports_go_on_after_panics(t *testing.T) {
 		w.imports = d.Imports
 	}
 	eachWith(t, configure, func(t *testing.T, w *world) {
-		alone = 0
 		var file strings.Builder
 		file.WriteString("url\n")
 		for i := range 450 {
@@ -47,8 +49,11 @@ func TestImports_go_on_after_panics(t *testing.T) {
 		id := w.uploadLinks(file.String())
 		got := w.imported(id, planOf(map[string]string{"originalUrl": "url"}, "skip"))
 		testkit.Equal(t, got.progress(), "DONE: done 450, created 447, updated 0, skipped 0, renamed 0, failed 3", "the import")
-		// The size of a step follows the speed of the machine, so the number of steps that panic does, too.
-		testkit.Equal(t, alone, 3*3, "panics of each bad row")
+		// Each bad row gets its three attempts. It can get more: a step has fewer rows on a slow machine, and one that ends between two
+		// attempts begins them again. Tests of job.Through count them.
+		if n, _ := alone.Load(w); *n.(*int) < 3*3 {
+			t.Errorf("three bad rows were tried %d times alone", *n.(*int))
+		}
 		problems := w.do("GET", "/api/imports/"+id+"/problems", "", as(w.ann)).want(200).shows("total", 3, "data.0.row", 5)
 		if n := strings.Count(problems.text, "the service failed at it 3 times"); n != 3 {
 			t.Errorf("%d reasons: %s", n, problems.text)
