@@ -109,7 +109,7 @@ type UpsertedURL struct {
 
 func (s *server) registerURLUpsert() {
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: "/api/urls/bulk", ID: "upsertURLs",
-		Summary: "Create or update many short URLs", Tag: "URLs", MaxBody: draftBody}.
+		Summary: "Create or update many short URLs", Tag: "URLs", MaxBody: draftBody, Timeout: bulkTime}.
 		About("1 to 1,000 links with their tags, rules and variants, each named by `externalId`, or else by `domain` and `customSlug`. A link "+
 			"that exists gets the given fields; missing ones are kept. Other links are created. Each item is applied as a whole or refused with "+
 			"its problems, and does not affect the others; those that change something are written together, with one revision. An item that "+
