@@ -249,8 +249,9 @@ const (
 
 // ownDomain is a domain as the API returns it.
 type ownDomain struct {
-	ID      string
-	Records []struct{ Type, Name, Value string }
+	ID       string
+	Hostname string
+	Records  []struct{ Type, Name, Value string }
 }
 
 // at sends a visit to a host of the program, and returns the status.

@@ -257,6 +257,37 @@ func TestJourney_broken_links_are_mended_in_bulk(t *testing.T) {
 	b.aside(func() { b.inspect("bulk-edit-refused") })
 }
 
+// Many links are moved to another bundle and another domain together.
+func TestLinkList_bulk_edit_moves_links(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t)
+	domain := b.domain()
+	var ids [2]string // of the bundles
+	for i, name := range []string{"Spring fair", "Autumn fair"} {
+		var bundle struct{ ID string }
+		b.ask("POST", "/api/bundles", map[string]any{"name": name}, &bundle)
+		ids[i] = bundle.ID
+	}
+	for i := range 3 {
+		b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own(fmt.Sprint("stand", i)), "bundleIds": ids[:1]})
+	}
+	b.visit("/console/links", "3 links")
+	b.click(`document.querySelector('.listtools .pick input')`)
+	b.press("Edit")
+	b.takes("bundle", "autumn", "Autumn fair")
+	b.takes("removeBundle", "spring", "Spring fair")
+	b.takes("domain", domain.Hostname, domain.Hostname)
+	b.sees("3 links change", "Slugs stay. The old addresses stop working.")
+	b.inspectNarrow("bulk-edit-places")
+	b.press("Change 3 links", "3 links changed")
+	b.has("/api/bundles/"+ids[0], `{"urlCount": 0}`)
+	b.has("/api/bundles/"+ids[1], `{"urlCount": 3}`)
+	b.has("/api/urls?domain="+domain.Hostname, `{"total": 3}`)
+	b.press("Undo", "3 links changed back")
+	b.has("/api/bundles/"+ids[0], `{"urlCount": 3}`)
+	b.has("/api/urls?domain="+domain.Hostname, `{"total": 0}`)
+}
+
 // fits the list in Arabic.
 func TestLinkList_in_arabic(t *testing.T) {
 	t.Parallel()

@@ -28,28 +28,33 @@ interface FieldsProps {
 
 const codes = ['302', '301', '307', '308'] as const;
 
+interface BundleProps {
+  label: string;
+  name: 'bundle' | 'removeBundle';
+  value: Draft['bundle'];
+  set: FieldsProps['set'];
+  problem: string | undefined;
+}
+
+function BundleField({ label, name, value, set, problem }: BundleProps) {
+  const pick = (id: string, text: string) => set({ [name]: [id, id && text] });
+  return <Picker label={label} name={name} shown={value[1]} none="–" find={bundles} problem={problem} onPick={pick} />;
+}
+
 /** Where the links are: bundles and domain. */
 function Places({ draft, set, problem }: FieldsProps) {
   const { domain, bundle, removeBundle } = draft;
+  const into = problem('change.bundleIds');
+  const outOf = problem('change.removeBundleIds');
   return (
     <div class="pair">
-      <Picker
-        label={t('links.edit.bundleAdd')}
-        name="bundle"
-        shown={bundle[1]}
-        none="–"
-        find={bundles}
-        problem={problem('change.bundleIds')}
-        onPick={(id, name) => set({ bundle: [id, id && name] })}
-      />
-      <Picker
+      <BundleField label={t('links.edit.bundleAdd')} name="bundle" value={bundle} set={set} problem={into} />
+      <BundleField
         label={t('links.edit.bundleRemove')}
         name="removeBundle"
-        shown={removeBundle[1]}
-        none="–"
-        find={bundles}
-        problem={problem('change.removeBundleIds')}
-        onPick={(id, name) => set({ removeBundle: [id, id && name] })}
+        value={removeBundle}
+        set={set}
+        problem={outOf}
       />
       <Picker
         label={t('links.domain')}
