@@ -140,7 +140,7 @@ func (o *options) runService(cmd *cobra.Command, a *app.App, s *service) error {
 		return err
 	}
 	e := &engine{app: a, remote: r, service: s.name, title: s.title, until: o.countedAt(a), conflicts: o.conflicts,
-		to: strings.ToLower(o.domain), dry: o.dry, seen: map[string]*row{}}
+		to: strings.ToLower(o.domain), dry: o.dry, seen: map[string]int{}}
 	if !o.dry {
 		dir, err := folder(a.Getenv)
 		if err != nil {

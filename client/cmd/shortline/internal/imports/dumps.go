@@ -13,10 +13,10 @@ type fromDump struct {
 	name   string // of the file
 	host   string // of the service; "" means unknown
 	tables func(table string) bool
-	add    func(d *fromDump, table string, row map[string]string)
-	record func(d *fromDump, row map[string]string) Record
-	rows   []map[string]string            // of links
-	other  map[string][]map[string]string // of other tables
+	add    func(d *fromDump, table string, row dumpRow)
+	record func(d *fromDump, row dumpRow) Record
+	rows   []dumpRow            // of links
+	other  map[string][]dumpRow // of other tables
 }
 
 // dumpPage is how many links of a dump are one page.
@@ -51,15 +51,15 @@ func (d *fromDump) loadTables() error {
 		return err
 	}
 	defer file.Close()
-	d.rows, d.other = nil, map[string][]map[string]string{}
-	return newDump(file).eachRow(d.tables, func(table string, row map[string]string) { d.add(d, table, row) })
+	d.rows, d.other = nil, map[string][]dumpRow{}
+	return newDump(file).eachRow(d.tables, func(table string, row dumpRow) { d.add(d, table, row) })
 }
 
 // by returns the values of a column of another table by those of a key.
 func (d *fromDump) by(table, key, column string) map[string]string {
 	out := map[string]string{}
 	for _, row := range d.other[table] {
-		out[row[key]] = row[column]
+		out[row.get(key)] = row.get(column)
 	}
 	return out
 }
@@ -77,8 +77,8 @@ func count(text string) int64 {
 func isTrue(text string) bool { return text == "t" || text == "1" || strings.EqualFold(text, "true") }
 
 // sorted keeps the rows of links apart from those of other tables.
-func sorted(links string) func(*fromDump, string, map[string]string) {
-	return func(d *fromDump, table string, row map[string]string) {
+func sorted(links string) func(*fromDump, string, dumpRow) {
+	return func(d *fromDump, table string, row dumpRow) {
 		if table == links {
 			d.rows = append(d.rows, row)
 		} else {
@@ -101,14 +101,14 @@ func anyOf(names ...string) func(string) bool {
 // yourlsDump reads the table yourls_url, whose prefix can be another one.
 func yourlsDump(name, host string) Source {
 	return &fromDump{name: name, host: host, tables: func(table string) bool { return strings.HasSuffix(table, "_url") },
-		add: func(d *fromDump, _ string, row map[string]string) {
-			if row["keyword"] != "" && row["url"] != "" {
+		add: func(d *fromDump, _ string, row dumpRow) {
+			if row.get("keyword") != "" && row.get("url") != "" {
 				d.rows = append(d.rows, row)
 			}
 		},
-		record: func(d *fromDump, row map[string]string) Record {
-			l := yourlsLink{ShortURL: "http://" + d.host + "/" + row["keyword"], URL: row["url"], Title: row["title"], Timestamp: row["timestamp"],
-				Clicks: number(count(row["clicks"]))}
+		record: func(d *fromDump, row dumpRow) Record {
+			l := yourlsLink{ShortURL: "http://" + d.host + "/" + row.get("keyword"), URL: row.get("url"), Title: row.get("title"),
+				Timestamp: row.get("timestamp"), Clicks: number(count(row.get("clicks")))}
 			return l.asRecord()
 		}}
 }
@@ -117,21 +117,21 @@ func yourlsDump(name, host string) Source {
 func kuttDump(name, host string) Source {
 	var domains map[string]string
 	return &fromDump{name: name, host: host, tables: anyOf("links", "domains"), add: sorted("links"),
-		record: func(d *fromDump, row map[string]string) Record {
+		record: func(d *fromDump, row dumpRow) Record {
 			if domains == nil {
 				domains = d.by("domains", "id", "address")
 			}
-			at := Address{d.host, row["address"]}
-			if domain := domains[row["domain_id"]]; domain != "" {
+			at := Address{d.host, row.get("address")}
+			if domain := domains[row.get("domain_id")]; domain != "" {
 				at.Host = strings.ToLower(domain)
 			}
-			r := Record{ID: row["uuid"], Address: at, Destination: row["target"], Notes: row["description"], Clicks: count(row["visit_count"]),
-				PasswordHash: row["password"]}
+			r := Record{ID: row.get("uuid"), Address: at, Destination: row.get("target"), Notes: row.get("description"),
+				Clicks: count(row.get("visit_count")), PasswordHash: row.get("password")}
 			if r.ID == "" {
-				r.ID = row["id"]
+				r.ID = row.get("id")
 			}
-			r.times(timeField{"creation date", row["created_at"], &r.Created}, timeField{"end", row["expire_in"], &r.Expires})
-			if isTrue(row["banned"]) {
+			r.times(timeField{"creation date", row.get("created_at"), &r.Created}, timeField{"end", row.get("expire_in"), &r.Expires})
+			if isTrue(row.get("banned")) {
 				r.Refused = "an administrator of Kutt has banned it"
 			}
 			return r
@@ -145,26 +145,26 @@ func shlinkDump(name, host string) Source {
 	var ruled map[string]string
 	return &fromDump{name: name, host: host, add: sorted("short_urls"),
 		tables: anyOf("short_urls", "domains", "tags", "short_urls_in_tags", "short_url_redirect_rules"),
-		record: func(d *fromDump, row map[string]string) Record {
+		record: func(d *fromDump, row dumpRow) Record {
 			if domains == nil {
 				domains, tags, tagged = d.by("domains", "id", "authority"), d.by("tags", "id", "name"), map[string][]string{}
 				ruled = d.by("short_url_redirect_rules", "short_url_id", "id")
 				for _, pair := range d.other["short_urls_in_tags"] {
-					tagged[pair["short_url_id"]] = append(tagged[pair["short_url_id"]], tags[pair["tag_id"]])
+					tagged[pair.get("short_url_id")] = append(tagged[pair.get("short_url_id")], tags[pair.get("tag_id")])
 				}
 			}
-			at := Address{d.host, row["short_code"]}
-			if domain := domains[row["domain_id"]]; domain != "" {
+			at := Address{d.host, row.get("short_code")}
+			if domain := domains[row.get("domain_id")]; domain != "" {
 				at.Host = strings.ToLower(domain)
 			}
-			r := Record{ID: at.String(), Address: at, Destination: row["original_url"], Title: row["title"], MaxClicks: count(row["max_visits"]),
-				Tags: append([]string{}, tagged[row["id"]]...)}
-			r.times(timeField{"creation date", row["date_created"], &r.Created}, timeField{"validSince", row["valid_since"], &r.Starts},
-				timeField{"validUntil", row["valid_until"], &r.Expires})
+			r := Record{ID: at.String(), Address: at, Destination: row.get("original_url"), Title: row.get("title"),
+				MaxClicks: count(row.get("max_visits")), Tags: append([]string{}, tagged[row.get("id")]...)}
+			r.times(timeField{"creation date", row.get("date_created"), &r.Created}, timeField{"validSince", row.get("valid_since"), &r.Starts},
+				timeField{"validUntil", row.get("valid_until"), &r.Expires})
 			if r.MaxClicks > 0 {
 				r.lose("the limit of visits counts from 0 again")
 			}
-			if ruled[row["id"]] != "" {
+			if ruled[row.get("id")] != "" {
 				r.lose("rules are imported only from the API")
 			}
 			return r

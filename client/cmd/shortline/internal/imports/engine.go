@@ -25,11 +25,11 @@ type engine struct {
 	own       string          // host of the service
 	domains   map[string]bool // custom domains of the workspace
 	dry       bool
-	state     *store // nil in a dry run
-	seen      map[string]*row
-	done      int      // records
-	total     int      // of the source; 0 means unknown
-	results   []Result // of a dry run
+	state     *store         // nil in a dry run
+	seen      map[string]int // the row that has an address, by its key
+	done      int            // records
+	total     int            // of the source; 0 means unknown
+	results   []Result       // of a dry run
 }
 
 // importAll reads the source to its end. Everything up to the last batch is kept if it fails.

@@ -139,12 +139,12 @@ func (e *engine) twice(one *row) bool {
 			return false
 		}
 		first, taken := e.seen[key]
-		if !taken || first == one {
-			e.seen[key] = one
+		if !taken || first == one.Row {
+			e.seen[key] = one.Row
 			return false
 		}
 		if e.conflicts != rename || !one.renumber() {
-			one.conclude(Skipped, "row "+fmt.Sprint(first.Row)+" has the same address")
+			one.conclude(Skipped, "row "+fmt.Sprint(first)+" has the same address")
 			return true
 		}
 	}

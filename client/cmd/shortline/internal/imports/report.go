@@ -41,36 +41,55 @@ func (p *report) showRows(a *app.App) error {
 	for _, one := range outcomes {
 		p.Counts[one] = 0
 	}
+	notable, shown := 0, []Result{}
 	for i := range p.Rows {
-		p.Counts[p.Rows[i].Outcome]++
-		if p.Rows[i].Lost == nil {
-			p.Rows[i].Lost = []string{}
+		one := &p.Rows[i]
+		p.Counts[one.Outcome]++
+		if one.Lost == nil {
+			one.Lost = []string{}
 		}
-	}
-	raw, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	all, err := output.Decode[output.Row](raw)
-	if err != nil {
-		return err
-	}
-	var rows, notable []output.Row
-	list, _ := all.Get("rows").([]any)
-	for _, one := range list {
-		row, is := one.(map[string]any)
-		if !is {
+		if one.Reason == "" && len(one.Lost) == 0 {
 			continue
 		}
-		rows = append(rows, row)
-		if r := output.Row(row); r.Text("reason")+r.Text("lost") != "" {
-			notable = append(notable, row)
+		if notable++; notable <= mostShown {
+			shown = append(shown, *one)
 		}
 	}
-	return a.Print(output.View{Raw: raw, Columns: reportColumns, Rows: rows, Draw: func(g *output.Page) { p.draw(g, notable) }})
+	// A row needs many times its memory as a Row, so only the form that is asked for is made.
+	v := output.View{Columns: reportColumns}
+	switch {
+	case a.Plain():
+		rows, err := rowsForTable(shown)
+		if err != nil {
+			return err
+		}
+		v.Draw = func(g *output.Page) { p.draw(g, rows, notable-len(rows)) }
+	case a.Output == "csv" && a.JQ == "":
+		rows, err := rowsForTable(p.Rows)
+		if err != nil {
+			return err
+		}
+		v.Rows = rows
+	default:
+		raw, err := json.Marshal(p)
+		if err != nil {
+			return err
+		}
+		v.Raw = raw
+	}
+	return a.Print(v)
 }
 
-func (p *report) draw(g *output.Page, notable []output.Row) {
+func rowsForTable(list []Result) ([]output.Row, error) {
+	raw, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	return output.Decode[[]output.Row](raw)
+}
+
+// draw draws the table. more is how many notable rows it leaves out.
+func (p *report) draw(g *output.Page, notable []output.Row, more int) {
 	facts := []output.Fact{}
 	for _, one := range outcomes {
 		if n := p.Counts[one]; n > 0 {
@@ -86,9 +105,9 @@ func (p *report) draw(g *output.Page, notable []output.Row) {
 	g.Facts(facts...)
 	if len(notable) > 0 {
 		g.Line("")
-		g.Table(reportColumns, notable[:min(len(notable), mostShown)])
+		g.Table(reportColumns, notable)
 	}
-	if more := len(notable) - mostShown; more > 0 {
+	if more > 0 {
 		g.Line("%s more; --report FILE.csv writes all rows", output.Number(int64(more)))
 	}
 	if v := p.Verified; v != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,6 +20,29 @@ type dump struct {
 	found   bool                // rows of a wanted table, or none of a table that was made
 }
 
+// dumpRow is a row of a table. It is small, because an import keeps all rows of links in memory.
+type dumpRow struct {
+	columns []string // of the table, which its rows share
+	values  []string // of the first columns, in their order; NULL is ""
+}
+
+// rowOf makes a row whose values have their bytes side by side.
+func rowOf(columns, values []string) dumpRow {
+	text, own := strings.Join(values, ""), make([]string, len(values))
+	for n, one := range values {
+		own[n], text = text[:len(one)], text[len(one):]
+	}
+	return dumpRow{columns, own}
+}
+
+// get returns the value of a column, or "" if that is NULL or the table does not have it.
+func (r dumpRow) get(column string) string {
+	if n := slices.Index(r.columns, column); n >= 0 && n < len(r.values) {
+		return r.values[n]
+	}
+	return ""
+}
+
 // lexeme is a part of a statement.
 type lexeme struct {
 	kind rune   // 'w' for a word or a number, '\'' for a string, '"' for a quoted name, or the character itself
@@ -29,26 +53,27 @@ type lexeme struct {
 const mostValue = 16 << 20
 
 var (
-	errValue    = errors.New("the dump has a value that is too large")
-	errNotText  = errors.New("the dump has NUL bytes, so it is not text in UTF-8; convert a file in UTF-16 first, as with iconv")
-	errNoTables = errors.New("the dump has no table with links; is it of the right database and complete?")
+	errValue      = errors.New("the dump has a value that is too large")
+	errMoreValues = errors.New("a row has more values than its table has columns")
+	errNotText    = errors.New("the dump has NUL bytes, so it is not text in UTF-8; convert a file in UTF-16 first, as with iconv")
+	errNoTables   = errors.New("the dump has no table with links; is it of the right database and complete?")
 )
 
 func newDump(r io.Reader) *dump {
 	return &dump{in: bufio.NewReaderSize(r, 1<<20), columns: map[string][]string{}}
 }
 
-// eachRow calls row for each row of the wanted tables. Values that are NULL are missing.
-func (d *dump) eachRow(wanted func(table string) bool, row func(table string, values map[string]string)) error {
+// eachRow calls row for each row of the wanted tables.
+func (d *dump) eachRow(wanted func(table string) bool, row func(table string, r dumpRow)) error {
 	var garbled error
-	checked := func(table string, values map[string]string) {
+	checked := func(table string, r dumpRow) {
 		d.found = true
-		for column, text := range values {
+		for n, text := range r.values {
 			if !utf8.ValidString(text) {
-				garbled = fmt.Errorf("the column %s of the table %s is not in UTF-8; write the dump in UTF-8", column, table)
+				garbled = fmt.Errorf("the column %s of the table %s is not in UTF-8; write the dump in UTF-8", r.columns[n], table)
 			}
 		}
-		row(table, values)
+		row(table, r)
 	}
 	for {
 		if garbled != nil {
@@ -176,7 +201,7 @@ func (d *dump) columnList() (columns []string, err error) {
 }
 
 // insert reads INSERT INTO table (columns) VALUES (…), (…);
-func (d *dump) insert(wanted func(string) bool, row func(string, map[string]string)) error {
+func (d *dump) insert(wanted func(string) bool, row func(string, dumpRow)) error {
 	one, err := d.lex()
 	for err == nil && !strings.EqualFold(one.text, "INTO") {
 		one, err = d.lex()
@@ -220,29 +245,25 @@ func (d *dump) insert(wanted func(string) bool, row func(string, map[string]stri
 			if err != nil {
 				return err
 			}
-			row(table, values)
+			row(table, rowOf(columns, values))
 		}
 	}
 }
 
-// tuple reads values after their bracket.
-func (d *dump) tuple(columns []string) (map[string]string, error) {
-	values := map[string]string{}
-	text, known := "", false
-	depth, n := 0, 0
+// tuple reads values after their bracket, at most as many as there are columns.
+func (d *dump) tuple(columns []string) ([]string, error) {
+	values := make([]string, 0, len(columns))
+	text, depth := "", 0
 	for {
 		one, err := d.lex()
 		switch {
 		case err != nil:
 			return nil, err
 		case depth == 0 && (one.kind == ',' || one.kind == ')'):
-			if n >= len(columns) {
-				return nil, errors.New("a row has more values than its table has columns")
+			if len(values) >= len(columns) {
+				return nil, errMoreValues
 			}
-			if known {
-				values[columns[n]] = text
-			}
-			if n, text, known = n+1, "", false; one.kind == ')' {
+			if values, text = append(values, text), ""; one.kind == ')' {
 				return values, nil
 			}
 		case one.kind == '(':
@@ -250,15 +271,15 @@ func (d *dump) tuple(columns []string) (map[string]string, error) {
 		case one.kind == ')':
 			depth--
 		case one.kind == '\'':
-			text, known = one.text, true
+			text = one.text
 		case one.kind == 'w' && !strings.EqualFold(one.text, "NULL"), one.kind == '-':
-			text, known = text+one.text, true
+			text += one.text
 		}
 	}
 }
 
 // copy reads COPY table (columns) FROM stdin; and the lines after it, as pg_dump writes them.
-func (d *dump) copy(wanted func(string) bool, row func(string, map[string]string)) error {
+func (d *dump) copy(wanted func(string) bool, row func(string, dumpRow)) error {
 	one, err := d.lex()
 	if err != nil {
 		return err
@@ -292,16 +313,17 @@ func (d *dump) copy(wanted func(string) bool, row func(string, map[string]string
 		if !wanted(table) {
 			continue
 		}
-		values := map[string]string{}
-		for n, cell := range strings.Split(line, "\t") {
-			if n >= len(columns) {
-				return errors.New("a row has more values than its table has columns")
-			}
-			if cell != `\N` {
-				values[columns[n]] = copyEscapes.Replace(cell)
-			}
+		values := strings.Split(line, "\t")
+		if len(values) > len(columns) {
+			return errMoreValues
 		}
-		row(table, values)
+		for n, cell := range values {
+			if cell == `\N` {
+				cell = ""
+			}
+			values[n] = copyEscapes.Replace(cell)
+		}
+		row(table, rowOf(columns, values))
 	}
 }
 
