@@ -159,8 +159,8 @@ func shlinkDump(name, host string) Source {
 			}
 			r := Record{ID: at.String(), Address: at, Destination: row.get("original_url"), Title: row.get("title"),
 				MaxClicks: count(row.get("max_visits")), Tags: append([]string{}, tagged[row.get("id")]...)}
-			r.times(timeField{"creation date", row.get("date_created"), &r.Created}, timeField{"validSince", row.get("valid_since"), &r.Starts},
-				timeField{"validUntil", row.get("valid_until"), &r.Expires})
+			r.times(timeField{"creation date", row.get("date_created"), &r.Created},
+				timeField{"validSince", row.get("valid_since"), &r.Starts}, timeField{"validUntil", row.get("valid_until"), &r.Expires})
 			if r.MaxClicks > 0 {
 				r.lose("the limit of visits counts from 0 again")
 			}
