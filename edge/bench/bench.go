@@ -19,6 +19,8 @@ import (
 // result holds all results of a run of the command.
 type result struct {
 	Date    string       `json:"date"`
+	Kept    int          `json:"kept_connections"`
+	Uniform bool         `json:"uniform_slugs,omitempty"` // otherwise they have a Zipf distribution
 	Machine string       `json:"machine"`
 	Go      string       `json:"go"`
 	Load    string       `json:"load_average"` // at the start, before the benchmark's own load
@@ -89,7 +91,7 @@ func bench(s *settings, args []string) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	r := result{Date: time.Now().UTC().Format("2006-01-02 15:04 MST"), Machine: machine(), Go: runtime.Version(), Load: loadAverage(),
-		System: systemOf(s.dir, s.commit)}
+		Kept: s.connections, Uniform: s.uniform, System: systemOf(s.dir, s.commit)}
 	say := func(format string, a ...any) { fmt.Fprintf(os.Stderr, format+"\n", a...) }
 
 	f := &family{s: s, args: args, dir: dir}
@@ -156,7 +158,7 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 		return err
 	}
 	say("%s; %d connections, %d rounds of %v; servers on processor %d, load generator on processor %d", edge.hello["table"],
-		connections, s.rounds, s.dur, s.cpus[0], s.cpus[1])
+		s.connections, s.rounds, s.dur, s.cpus[0], s.cpus[1])
 	all, err := f.contestants(r, edge, bare)
 	if err != nil {
 		return err
@@ -372,6 +374,11 @@ func (f *family) ten(r *result, dir string, load, bare *child) error {
 func (r *result) write(w io.Writer) {
 	fmt.Fprintf(w, "%s, %s, %s, initial load average %s\n", r.Date, r.Machine, r.Go, r.Load)
 	r.System.write(w)
+	slugs := "Zipf"
+	if r.Uniform {
+		slugs = "uniform"
+	}
+	fmt.Fprintf(w, "%d kept connections, %s distribution of slugs\n", r.Kept, slugs)
 	if len(r.Ratios) > 0 {
 		report(w, r.Ratios)
 	}

@@ -27,10 +27,7 @@ const (
 
 const slugLength = 7
 
-const (
-	connections = 64  // kept connections
-	zipf        = 1.1 // exponent of the distribution of slugs
-)
+const zipf = 1.1 // exponent of the distribution of slugs
 
 // appendSlug appends the slug number n of a class. All slugs are different and in no order.
 func appendSlug(dst []byte, class byte, n uint32) []byte {
@@ -168,8 +165,8 @@ func (g *generator) pool(addr string) (*pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pool{poll: poll, wires: make(map[int32]*wire, connections)}
-	for range connections {
+	p := &pool{poll: poll, wires: make(map[int32]*wire, g.connections)}
+	for range g.connections {
 		if err := p.connect(addr); err != nil {
 			return nil, err
 		}
@@ -235,7 +232,7 @@ func (g *generator) send(c *wire, draws []uint32, class byte, began time.Time) e
 // for a free connection if all are busy. Latency counts from the due time.
 func (g *generator) run(o order) (outcome, error) {
 	out := outcome{Took: new(histogram), Rules: make([]int, ruleCount)}
-	draws := g.draws(drawing{o.Class, o.Links, o.Uniform})
+	draws := g.draws(drawing{o.Class, o.Links, o.Uniform || g.uniform})
 	p, err := g.pool(o.Addr)
 	if err != nil {
 		return out, err

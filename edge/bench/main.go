@@ -25,7 +25,8 @@ type settings struct {
 	links, special, rounds int
 	dur                    time.Duration
 	dir, geo, agents       string
-	own                    bool
+	own, uniform           bool
+	connections            int
 	cpus                   [2]int // processor of the servers, processor of the load generator
 	profile, sync          string
 	only, than             string
@@ -43,6 +44,8 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&s.sync, "sync", "interval", "sync mode of the spool: interval, always or none")
 	f.StringVar(&s.geo, "geo", "", "geo database (.mmdb); empty: generate one with 60,000 networks")
 	f.StringVar(&s.agents, "agents", "", "file with User-Agents, one per line; empty: ten built-in ones")
+	f.IntVar(&s.connections, "connections", 64, "kept connections")
+	f.BoolVar(&s.uniform, "uniform", false, "all slugs are equally likely; otherwise they have a Zipf distribution")
 	f.BoolVar(&s.own, "own", false, "used by the edge's process: each link with rules has conditions of its own")
 	f.IntVar(&s.cpus[0], "server-cpu", 0, "processor of the servers")
 	f.IntVar(&s.cpus[1], "load-cpu", runtime.NumCPU()-1, "processor of the load generator")
