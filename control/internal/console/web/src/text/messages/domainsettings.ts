@@ -130,12 +130,12 @@ export const domainsettings = {
     ar: 'الأحرف',
   },
   'domain.slugForm.basic': {
-    en: 'a to z, digits, - and _',
-    de: 'a bis z, Ziffern, - und _',
-    fr: 'a à z, chiffres, - et _',
-    es: 'a-z, dígitos, - y _',
-    ja: 'a～z、数字、-、_',
-    ar: 'a-z والأرقام و - و _',
+    en: 'a to z, A to Z, digits, - and _',
+    de: 'a bis z, A bis Z, Ziffern, - und _',
+    fr: 'a à z, A à Z, chiffres, - et _',
+    es: 'a-z, A-Z, dígitos, - y _',
+    ja: 'a～z、A～Z、数字、-、_',
+    ar: 'a-z و A-Z والأرقام و - و _',
   },
   'domain.slugForm.extended': {
     en: 'also dots, slashes and letters of all scripts',
