@@ -286,6 +286,34 @@ func TestCode_owners_at_the_same_time(t *testing.T) {
 	}
 }
 
+// A link that somebody else deletes just before an apply does is as the file wants it, and the others are deleted too.
+func TestCode_prunes_what_is_left(t *testing.T) {
+	t.Parallel()
+	c := newCoder(t)
+	target, err := url.Parse(c.base)
+	testkit.Must(t, err)
+	c.apply(c.file(manyLinks("gone", "first", 5)))
+	forward := httputil.NewSingleHostReverseProxy(target)
+	var deletes atomic.Int64
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Method == http.MethodDelete {
+			if deletes.Add(1) == 1 {
+				if code, _, problem := c.run("apply", c.file(manyLinks("gone", "first", 3)), "--prune", "--yes"); code != 0 {
+					t.Errorf("the other apply: exit code %d\n%s", code, problem)
+				}
+			}
+		}
+		forward.ServeHTTP(w, req)
+	}))
+	t.Cleanup(proxy.Close)
+	if out, err := c.command(proxy.URL, "apply", c.file(manyLinks("gone", "first", 1)), "--prune", "--yes").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if state := c.export("gone"); deletes.Load() != 2 || strings.Count(state, "  - slug: ") != 1 {
+		t.Errorf("after %d requests to delete:\n%s", deletes.Load(), state)
+	}
+}
+
 // Two applies of the same file at once: each link is made once. One of them may say that the other was faster, and nothing is half.
 func TestCode_the_same_file_twice_at_once(t *testing.T) {
 	t.Parallel()

@@ -129,25 +129,47 @@ func (w *applying) refuse(code int, format string, args ...any) {
 	}
 }
 
-// prune deletes the links that were named and still belong to the owner.
+// prune deletes the links that were named and still belong to the owner. One that somebody else deletes at the same time is as it should
+// be.
 func (w *applying) prune(ctx context.Context, p *plan) error {
 	if len(p.extra) == 0 {
 		return nil
 	}
+	var before []string
+	for {
+		ids, err := w.stillThere(ctx, p)
+		if err != nil {
+			return err
+		}
+		err = w.deleteAll(ctx, ids)
+		var answer *client.APIError
+		if !errors.As(err, &answer) || answer.Status != http.StatusNotFound || slices.Equal(ids, before) {
+			return err
+		}
+		before = ids
+	}
+}
+
+// stillThere returns the ids of the links of a plan that are to be deleted and that still belong to the owner.
+func (w *applying) stillThere(ctx context.Context, p *plan) (ids []string, err error) {
 	present, err := linksOf(ctx, w.remote, p.owner)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	still := map[string]bool{}
 	for _, one := range present {
 		still[one.ID] = ownerOf(one.Tags) == p.owner
 	}
-	var ids []string
 	for _, one := range p.extra {
 		if still[one.id] {
 			ids = append(ids, one.id)
 		}
 	}
+	return ids, nil
+}
+
+// deleteAll deletes links. A request deletes all of its links or none.
+func (w *applying) deleteAll(ctx context.Context, ids []string) error {
 	for part := range slices.Chunk(ids, mostItems) {
 		if ctx.Err() != nil {
 			w.app.Say("interrupted: %s of %s links were deleted", figure(w.gone), figure(len(ids)))
