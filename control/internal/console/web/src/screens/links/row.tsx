@@ -161,6 +161,7 @@ export interface RowProps {
 /** A link in the list. */
 export function Row({ link, index, list, shared, trend, onPick, onDo, selectable }: RowProps) {
   const short = bare(link.shortUrl);
+  const slash = short.indexOf('/');
   const state = stateOf(link);
   const name = useRef<HTMLAnchorElement>(null);
   const chosen = list.chosen.value.has(link.id);
@@ -192,7 +193,9 @@ export function Row({ link, index, list, shared, trend, onPick, onDo, selectable
             title={t('links.copyOf', { link: short })}
             onClick={() => copyOf(link)}
           >
-            {short}
+            {/* A long host is cut first, because slugs tell links apart. */}
+            <span class="host">{short.slice(0, slash)}</span>
+            <span>{short.slice(slash)}</span>
           </button>
           {link.status !== 'ACTIVE' && <span class={`badge ${link.status}`}>{t(`status.${link.status}`)}</span>}
           <HealthBadge link={link} />
