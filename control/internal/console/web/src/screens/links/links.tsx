@@ -116,6 +116,7 @@ const rowAt = (element: Element | null): number =>
 /** Moves the focus to a row, which may be out of view. */
 function focusRow(list: List, index: number): void {
   list.at = index;
+  list.wanted = -1;
   const name = document.querySelector<HTMLElement>(`[data-row="${index}"] .name a`);
   if (name) {
     name.closest('li')?.scrollIntoView({ block: 'nearest' });
@@ -140,7 +141,8 @@ function useListKeys(list: List, pick: (index: number, shift: boolean) => void):
     const focused = rowAt(document.activeElement);
     if (key === 'j' || key === 'k') {
       const last = (list.count.value ?? 0) - 1;
-      const from = focused >= 0 ? focused : list.at;
+      // The focus may still be on its way to a row out of view, when keys come fast.
+      const from = list.wanted >= 0 ? list.wanted : focused >= 0 ? focused : list.at;
       const next = from < 0 ? firstInView() : Math.min(Math.max(from + (key === 'j' ? 1 : -1), 0), last);
       if (last >= 0 && next >= 0) focusRow(list, next);
       return true;
@@ -189,7 +191,9 @@ function Rows({ list, count, shared }: RowsProps) {
   };
   const stay = ({ target }: Event) => {
     const at = rowAt(target as Element);
-    if (at >= 0) list.at = at;
+    if (at < 0) return;
+    list.at = at;
+    list.wanted = -1;
   };
   return (
     <div class={display.value.compact ? 'links compact' : 'links'} onFocusIn={stay} onClick={stay}>
