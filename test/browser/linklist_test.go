@@ -151,7 +151,8 @@ func TestLinkList_keys(t *testing.T) {
 	b.until(`document.querySelector('.toasts').innerText.trim() !== ''`)
 	b.inspect("list-selected")
 	// In one step, so that no row is drawn between two keys.
-	b.eval(`for (let i = 0; i < 40; i++) document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'j', bubbles: true}))`, nil)
+	b.eval(`for (let i = 0; i < 40; i++)
+		document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'j', bubbles: true}))`, nil)
 	b.until(focused(41))
 	b.until(rowAt(41) + `.getBoundingClientRect().bottom <= innerHeight`)
 	var place float64
