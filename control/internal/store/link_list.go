@@ -394,9 +394,8 @@ func (c Conn) EachLink(ctx context.Context, f LinkFilter, each func([]Link) erro
 	if err != nil {
 		return fmt.Errorf("read links: %w", err)
 	}
-	for part := range slices.Chunk(nums, 1000) {
-		list, err := All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE num IN (`+In(len(part))+`) ORDER BY num DESC`,
-			Args(part)...)
+	for part := range slices.Chunk(nums, batch) {
+		list, err := rowsIn(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE num IN (keys) ORDER BY num DESC`, part)
 		if err != nil {
 			return fmt.Errorf("read links: %w", err)
 		}

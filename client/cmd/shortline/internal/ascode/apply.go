@@ -170,14 +170,15 @@ func (w *applying) stillThere(ctx context.Context, p *plan) (ids []string, err e
 
 // deleteAll deletes links. A request deletes all of its links or none.
 func (w *applying) deleteAll(ctx context.Context, ids []string) error {
+	all := w.gone + len(ids)
 	for part := range slices.Chunk(ids, mostItems) {
 		if ctx.Err() != nil {
-			w.app.Say("interrupted: %s of %s links were deleted", figure(w.gone), figure(len(ids)))
+			w.app.Say("interrupted: %s of %s links were deleted", figure(w.gone), figure(all))
 			return context.Canceled
 		}
 		body := map[string]any{"urlIds": part}
 		if _, err := w.remote.Send(context.WithoutCancel(ctx), http.MethodDelete, "/api/urls/bulk", body); err != nil {
-			return fmt.Errorf("%s of %s links were deleted: %w", figure(w.gone), figure(len(ids)), err)
+			return fmt.Errorf("%s of %s links were deleted: %w", figure(w.gone), figure(all), err)
 		}
 		w.gone += len(part)
 	}
