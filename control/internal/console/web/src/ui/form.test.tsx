@@ -29,3 +29,18 @@ it('moves the focus to the wrong field when that is marked, and not later', asyn
   await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   expect(document.activeElement).toBe(field('link'));
 });
+
+it('says no more about a field once somebody has typed into it, until the form is sent again', async () => {
+  const send = () => saving.run(() => Promise.reject(refused('days', 'must be 1 to 90')));
+  const invalid = () => field('days')?.getAttribute('aria-invalid');
+  const type = (name: string) => field(name)?.dispatchEvent(new InputEvent('input', { bubbles: true }));
+  render(<Form />, document.body);
+  await send();
+  await expect.poll(invalid).toBe('true');
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  type('link');
+  type('days');
+  await expect.poll(invalid).toBe(null);
+  await send();
+  await expect.poll(invalid).toBe('true');
+});

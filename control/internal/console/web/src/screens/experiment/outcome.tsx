@@ -6,7 +6,6 @@ import { moment, number, percent, t } from '../../text';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Section } from '../../ui/page';
-import { Stat, Stats } from '../../ui/stat';
 import { Table } from '../../ui/table';
 import { Chart, Legend, type Series } from '../analytics/chart';
 import { namesOf } from '../analytics/points';
@@ -46,34 +45,16 @@ function Interval({ arm, most }: { arm: Arm; most: number }) {
   );
 }
 
-/** What each variant has reached, and by how much it differs from the first one, in words. */
-function Tiles({ arms }: { arms: readonly Arm[] }) {
-  const [control] = arms;
+/** How much a variant differs from the first one, and the range in which the true difference lies. */
+function Uplift({ arm: { uplift, upliftInterval, visitors } }: { arm: Arm }) {
+  if (uplift === null) return '–';
+  const [low = 0, high = 0] = upliftInterval ?? [];
+  if (!upliftInterval || visitors === 0) return signed(uplift);
   return (
-    <div class="outcome">
-      <Stats>
-        {arms.map(({ variantId, name, rate, visitors, conversions, uplift, upliftInterval }) => {
-          const [low = 0, high = 0] = upliftInterval ?? [];
-          const known = visitors > 0 && uplift !== null && upliftInterval;
-          return (
-            <Stat
-              key={variantId}
-              label={name}
-              value={share(rate)}
-              period={t('test.converted', { n: visitors, conversions })}
-            >
-              {variantId === control?.variantId && <span class="hint">{t('test.control')}</span>}
-              {known && (
-                <span class={`change ${low > 0 ? 'good' : high < 0 ? 'bad' : ''}`}>
-                  {t('test.lift', { uplift: signed(uplift), control: control?.name ?? '' })}{' '}
-                  <span class="hint">{t('test.likely', { low: signed(low), high: signed(high) })}</span>
-                </span>
-              )}
-            </Stat>
-          );
-        })}
-      </Stats>
-    </div>
+    <span class={`change ${low > 0 ? 'good' : high < 0 ? 'bad' : ''}`}>
+      <b>{signed(uplift)}</b>
+      <span class="hint">{t('test.likely', { low: signed(low), high: signed(high) })}</span>
+    </span>
   );
 }
 
@@ -122,6 +103,7 @@ function Arms({ experiment, onPromote }: ArmsProps) {
             <th scope="row">
               <bdi>{one.name}</bdi>
               {one.variantId === decision.variantId && <span class="badge good">{t('test.winner')}</span>}
+              {one.variantId === arms[0]?.variantId && <span class="hint">{t('test.control')}</span>}
             </th>
             <td class="figure" data-name={t('report.metric.visitors')}>
               {number(one.visitors)}
@@ -136,7 +118,7 @@ function Arms({ experiment, onPromote }: ArmsProps) {
               </span>
             </td>
             <td class="figure" data-name={t('test.uplift')}>
-              {one.uplift === null ? '–' : signed(one.uplift)}
+              <Uplift arm={one} />
             </td>
             <td class="figure" data-name={t('test.best')}>
               {share(one.probabilityBest)}
@@ -241,7 +223,6 @@ export function Outcome({ test, experiment, onChanged }: OutcomeProps) {
           <p>{t('test.ratio', { p: share(sampleRatio.p) })}</p>
         </div>
       )}
-      <Tiles arms={experiment.arms} />
       <div class="scroll">
         <Arms experiment={experiment} onPromote={setPromoting} />
       </div>

@@ -73,29 +73,6 @@ export const experimentoutcome = {
     ja: 'コンバージョン率',
     ar: 'معدل التحويل',
   },
-  'test.converted': {
-    en: { one: '{conversions} of {n} visitor', other: '{conversions} of {n} visitors' },
-    de: { one: '{conversions} von {n} Besucher', other: '{conversions} von {n} Besuchern' },
-    fr: {
-      one: '{conversions} sur {n} visiteur',
-      many: '{conversions} sur {n} de visiteurs',
-      other: '{conversions} sur {n} visiteurs',
-    },
-    es: {
-      one: '{conversions} de {n} visitante',
-      many: '{conversions} de {n} de visitantes',
-      other: '{conversions} de {n} visitantes',
-    },
-    ja: { other: '訪問者 {n} 人中 {conversions} 件' },
-    ar: {
-      zero: '{conversions} من {n} زائر',
-      one: '{conversions} من {n} زائر',
-      two: '{conversions} من {n} زائرين',
-      few: '{conversions} من {n} زوار',
-      many: '{conversions} من {n} زائرًا',
-      other: '{conversions} من {n} زائر',
-    },
-  },
   'test.control': {
     en: 'The others are compared with this one',
     de: 'Die anderen werden hiermit verglichen',
@@ -103,14 +80,6 @@ export const experimentoutcome = {
     es: 'Las demás se comparan con esta',
     ja: '他のバリアントの比較の基準',
     ar: 'تُقارن المتغيرات الأخرى بهذا',
-  },
-  'test.lift': {
-    en: '{uplift} against {control}',
-    de: '{uplift} gegenüber {control}',
-    fr: '{uplift} par rapport à {control}',
-    es: '{uplift} frente a {control}',
-    ja: '{control} との差 {uplift}',
-    ar: '{uplift} مقارنة مع {control}',
   },
   'test.likely': {
     en: 'in truth probably {low} to {high}',
