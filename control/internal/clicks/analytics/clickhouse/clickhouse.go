@@ -76,6 +76,7 @@ type Store struct {
 	dialect dialect
 	several bool // addresses
 	every   time.Duration
+	limit   time.Duration // see limitOf
 	exact   int64
 	log     *slog.Logger
 	stats   counts
@@ -156,6 +157,10 @@ func options(cfg Config) (*driver.Options, error) {
 		opt.Compression = &driver.Compression{Method: driver.CompressionLZ4}
 	}
 	opt.DialTimeout = cmp.Or(opt.DialTimeout, 5*time.Second)
+	if opt.Protocol == driver.HTTP && opt.ReadTimeout == 0 {
+		// The server answers when the statement has ended, which may take hours. Deadlines of statements end the others.
+		opt.ReadTimeout = unlimited
+	}
 	if len(opt.Addr) > 1 {
 		opt.DialStrategy = new(inTurn).dial
 	}
@@ -192,7 +197,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("open clicks: %w", errors.Join(err, conn.Close()))
 	}
 	s := &Store{conn: conn, writing: writing, dialect: d, several: len(opt.Addr) > 1,
-		every: cfg.Every, exact: cfg.ExactVisitors, log: cfg.Logger, writer: rand.Uint64()}
+		every: cfg.Every, limit: limitOf(opt.Settings), exact: cfg.ExactVisitors, log: cfg.Logger, writer: rand.Uint64()}
 	s.Set = append(s.stats.metrics(), disks{s})
 	if s.every <= 0 {
 		s.every = 30 * time.Second

@@ -128,7 +128,7 @@ func (s *Store) buildDays(ctx context.Context, list []wholeDay) error {
 	}
 	patient, cancel := building(ctx)
 	defer cancel()
-	if err := s.conn.Exec(patient, fmt.Sprintf(`INSERT INTO rollup_day_values (link, dim, value, slot, owner, bot, clicks, build)
+	if err := s.exec(patient, fmt.Sprintf(`INSERT INTO rollup_day_values (link, dim, value, slot, owner, bot, clicks, build)
 		SELECT link, dim, value, toUInt32(intDiv(slot, %[1]d) * %[1]d) AS day, owner, bot, sum(clicks), %[2]d + day * %[3]d
 		FROM rollup_values WHERE slot >= %[4]d AND slot < %[5]d AND build IN (%[6]s) GROUP BY link, dim, value, day, owner, bot`,
 		daySlots, base, uint64(stride), days[0], days[len(days)-1]+daySlots, numbers(slices.Concat(of...)))); err != nil {

@@ -42,7 +42,7 @@ func (s *Store) EraseCounting(ctx context.Context, ip netip.Addr, notOwners []ui
 	patient, cancel := mutating(ctx)
 	defer cancel()
 	for _, table := range []string{"clicks", "conversions"} {
-		if err := s.conn.Exec(patient,
+		if err := s.exec(patient,
 			fmt.Sprintf(`ALTER TABLE %s UPDATE ip = toIPv6('::'), visitor = 0, participant = 0, user_agent = '' WHERE ip = toIPv6('%s')`,
 				table, stored)); err != nil {
 			return 0, wrap("erase a visitor", err)
@@ -56,7 +56,7 @@ func (s *Store) EraseCounting(ctx context.Context, ip netip.Addr, notOwners []ui
 		tables = append(tables, "rollup_sample", "rollup_owner_sample")
 	}
 	for _, table := range tables {
-		if err := s.conn.Exec(patient, fmt.Sprintf(`ALTER TABLE %s DELETE WHERE visitor = %d`, table, visitor)); err != nil {
+		if err := s.exec(patient, fmt.Sprintf(`ALTER TABLE %s DELETE WHERE visitor = %d`, table, visitor)); err != nil {
 			return 0, wrap("erase a visitor", err)
 		}
 	}

@@ -37,7 +37,7 @@ func (s *Store) Expire(ctx context.Context, before time.Time) error {
 			return wrap("look for expired clicks", err)
 		}
 		for _, m := range months {
-			if err := s.conn.Exec(ctx, fmt.Sprintf("ALTER TABLE %s DROP PARTITION %d SETTINGS max_partition_size_to_drop = 0", e.table,
+			if err := s.exec(ctx, fmt.Sprintf("ALTER TABLE %s DROP PARTITION %d SETTINGS max_partition_size_to_drop = 0", e.table,
 				m)); err != nil {
 				return wrap("drop expired clicks", err)
 			}

@@ -73,7 +73,7 @@ func (s *Store) Empty(ctx context.Context) (bool, error) {
 func (s *Store) Clear(ctx context.Context) error {
 	for _, list := range [][]string{derived, truth} {
 		for _, table := range list {
-			if err := s.conn.Exec(ctx, fmt.Sprintf("TRUNCATE TABLE %s SETTINGS max_table_size_to_drop = 0", table)); err != nil {
+			if err := s.exec(ctx, fmt.Sprintf("TRUNCATE TABLE %s SETTINGS max_table_size_to_drop = 0", table)); err != nil {
 				return wrap("delete all clicks", err)
 			}
 		}
@@ -86,7 +86,7 @@ func (s *Store) SetIdentity(ctx context.Context, id string) error {
 	if _, err := s.Identity(ctx); err != nil { // creates the table
 		return err
 	}
-	if err := s.conn.Exec(ctx, "TRUNCATE TABLE identity"); err != nil {
+	if err := s.exec(ctx, "TRUNCATE TABLE identity"); err != nil {
 		return wrap("replace the identity", err)
 	}
 	return wrap("replace the identity", s.insert(ctx, "identity", 1, []field{{"id", made([]string{id})}}))

@@ -78,3 +78,6 @@ func Schema(replicated bool) ([]string, error) {
 	}
 	return list, nil
 }
+
+// Limit sets for how long the client waits for a statement whose caller sets no deadline.
+func Limit(s *Store, d time.Duration) { s.limit = d }

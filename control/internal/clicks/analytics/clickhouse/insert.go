@@ -158,6 +158,8 @@ func (s *Store) insert(ctx context.Context, table string, n int, fields []field)
 }
 
 func (s *Store) sendBatch(ctx context.Context, statement string, fields []field) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	batch, err := s.writing.PrepareBatch(ctx, statement)
 	if err != nil {
 		return err

@@ -133,7 +133,7 @@ func (s *Store) Forget(ctx context.Context, owners []uint64) error {
 	defer cancel()
 	remove := func(tables ...string) error {
 		for _, table := range tables {
-			if err := s.conn.Exec(patient, fmt.Sprintf(`ALTER TABLE %s DELETE WHERE %s`, table, analytics.OwnedBy(owners))); err != nil {
+			if err := s.exec(patient, fmt.Sprintf(`ALTER TABLE %s DELETE WHERE %s`, table, analytics.OwnedBy(owners))); err != nil {
 				return wrap("delete the clicks of workspaces", err)
 			}
 		}
@@ -147,7 +147,7 @@ func (s *Store) Forget(ctx context.Context, owners []uint64) error {
 	const unfinished = `INSERT INTO rollup_marks (slot, writer, n) SELECT slot, rand64(), 1 FROM rollup_begun
 		WHERE NOT build IN (SELECT build FROM rollup_builds UNION ALL SELECT build FROM rollup_day_builds)`
 	for _, tables := range [][]string{slices.Concat(slotTables, []string{"rollup_owners"}), {"rollup_day_values"}} {
-		if err := s.conn.Exec(patient, unfinished); err != nil {
+		if err := s.exec(patient, unfinished); err != nil {
 			return wrap("end the builds of rollups", err)
 		}
 		if err := remove(tables...); err != nil {

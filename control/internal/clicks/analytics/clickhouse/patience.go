@@ -2,6 +2,8 @@ package clickhouse
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"time"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
@@ -12,6 +14,32 @@ const patience = 60
 
 // unlimited is the limit of statements that take as long as they need.
 const unlimited = 30 * 24 * time.Hour
+
+// limitOf returns the time for which the client waits for a statement whose caller sets no deadline. The server ends a statement at
+// max_execution_time. A server that hangs ends nothing: the driver would wait for it for five minutes, and so would ingest. 0 means
+// that the URL sets no limit.
+func limitOf(settings driver.Settings) time.Duration {
+	seconds, err := strconv.ParseFloat(fmt.Sprint(settings["max_execution_time"]), 64)
+	if err != nil || seconds <= 0 {
+		return 0
+	}
+	return time.Duration(seconds * float64(time.Second))
+}
+
+// bounded gives a statement without a deadline that of limitOf.
+func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok || s.limit == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, s.limit)
+}
+
+// exec runs a statement without a result.
+func (s *Store) exec(ctx context.Context, text string) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	return s.conn.Exec(ctx, text)
+}
 
 // within replaces the limit on the time of statements. It sets a deadline, because the driver derives two limits from that:
 // max_execution_time, and the time for which it reads a response over the native protocol. The latter is five minutes otherwise.

@@ -101,6 +101,8 @@ func (s *Store) each(ctx context.Context, st analytics.Statement, f func() error
 // query is like each. The caller holds s.whole.
 func (s *Store) query(ctx context.Context, st analytics.Statement, f func() error, into ...any) error {
 	text, args := parameters(st)
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	var rows conns.Rows
 	err := s.retry(ctx, func() (err error) {
 		rows, err = s.conn.Query(ctx, text, args...)

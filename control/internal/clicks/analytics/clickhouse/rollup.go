@@ -254,7 +254,7 @@ func (s *Store) buildSome(ctx context.Context, list []uint32) error {
 	defer cancel()
 	for _, t := range []struct{ table, keys, more, values string }{{"rollup_visits", visitKeys, ", heavy", ", " + heavy(spans)},
 		{"rollup_counts", countKeys, "", ""}} {
-		if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO %s (slot, %s, clicks, last, build%s)
+		if err := s.exec(ctx, fmt.Sprintf(`INSERT INTO %s (slot, %s, clicks, last, build%s)
 			SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, %s, count(), max(toUnixTimestamp64Milli(ts) %% %d), %d + slot * %d%s
 			FROM %s WHERE %s GROUP BY slot, %s`,
 			t.table, t.keys, t.more, slotMillis, t.keys, slotMillis, base, uint64(stride), t.values, clicks, times(spans),
@@ -264,7 +264,7 @@ func (s *Store) buildSome(ctx context.Context, list []uint32) error {
 	}
 	// The inner condition makes the server read only the known links near those of the slots.
 	of := "SELECT DISTINCT owner, link FROM clicks WHERE " + times(spans)
-	if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO rollup_owners (owner, link) %[1]s
+	if err := s.exec(ctx, fmt.Sprintf(`INSERT INTO rollup_owners (owner, link) %[1]s
 		AND NOT (owner, link) IN (SELECT owner, link FROM rollup_owners WHERE (owner, link) IN (%[1]s))`, of)); err != nil {
 		return err
 	}
@@ -318,7 +318,7 @@ func (s *Store) sweep(ctx context.Context, before []uint64) (rests []uint64, err
 		// A repetition after an error reads the last table.
 		for _, table := range slices.Concat(slotTables, []string{"rollup_day_values", "rollup_builds", "rollup_day_builds",
 			"rollup_begun"}) {
-			if err := s.conn.Exec(ctx, "DELETE FROM "+table+" WHERE "+gone); err != nil {
+			if err := s.exec(ctx, "DELETE FROM "+table+" WHERE "+gone); err != nil {
 				return nil, wrap("delete leftover builds", err)
 			}
 		}

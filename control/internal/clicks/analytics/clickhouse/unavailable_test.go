@@ -1,6 +1,7 @@
 package clickhouse_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -109,5 +110,31 @@ func TestOps2_no_free_connection(t *testing.T) {
 	if err := s.Export(t.Context(), func(*analytics.Row) error { return io.ErrShortWrite }); !errors.Is(err, io.ErrShortWrite) ||
 		unavailable(err) {
 		t.Errorf("an error of the caller: %v", err)
+	}
+}
+
+// A server that accepts statements and answers none holds nobody up for longer than a statement may take.
+func TestOps2_a_server_that_hangs(t *testing.T) {
+	t.Parallel()
+	behind := pool.Database(t)
+	f := newReplicaFault(t, behind)
+	s := open(t, clickhouse.Config{URL: f.URL + behind[strings.LastIndexByte(behind, '/'):]})
+	one := row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC))
+	insert(t, s, one)
+	f.gate.Lock()
+	clickhouse.Limit(s, 100*time.Millisecond)
+	for name, call := range map[string]func() error{
+		"Insert": func() error { return s.Insert(t.Context(), analytics.Batch{Marks: []analytics.Mark{{Seq: 1}}}) },
+		"Marks":  func() error { _, err := s.Marks(t.Context()); return err },
+	} {
+		if err := call(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	f.gate.Unlock()
+	clickhouse.Limit(s, testkit.Patience)
+	insert(t, s, one)
+	if n := count(t, s); n != 1 {
+		t.Errorf("%d clicks", n)
 	}
 }
