@@ -141,12 +141,23 @@ func (p Program) serve(s Settings, stdout, stderr io.Writer) int {
 	}
 	ctx, cancel := service.UntilSignal(context.Background())
 	defer cancel()
-	if err := p.Run(ctx, s, stdout, stderr); err != nil {
+	if err := p.Run(ctx, s, stdout, stderr); err != nil && !(ctx.Err() != nil && canceled(err)) {
 		log.Error("program failed", "program", p.Name, "error", err.Error())
 		return 1
 	}
 	log.Info("program stopped", "program", p.Name)
 	return 0
+}
+
+// canceled reports whether err says nothing but that the program was told to stop while it started.
+func canceled(err error) bool {
+	switch e := err.(type) {
+	case interface{ Unwrap() []error }:
+		return !slices.ContainsFunc(e.Unwrap(), func(one error) bool { return !canceled(one) })
+	case interface{ Unwrap() error }:
+		return canceled(e.Unwrap())
+	}
+	return err == context.Canceled
 }
 
 // logger returns a logger with the format and level of the settings LOG_FORMAT and LOG_LEVEL, or text if there are none.

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/shortline/shortline/shared/cli"
@@ -97,5 +99,32 @@ func TestProgram(t *testing.T) {
 	failure = errors.New("the disk is gone")
 	if code, out := call(good); code != 1 || !strings.Contains(out, "the disk is gone") {
 		t.Errorf("a failing run: %d %s", code, out)
+	}
+}
+
+// A program that is told to stop while it starts has not failed, unless something else is wrong.
+func TestProgram_stopped_during_start(t *testing.T) {
+	var out bytes.Buffer
+	p := cli.Program{
+		Name: "tried", New: func() cli.Settings { return new(settings) },
+		Load: func(s cli.Settings) error { return config.LoadFrom(s, map[string]string{}) },
+		Run: func(ctx context.Context, _ cli.Settings, _, _ io.Writer) error {
+			if err := syscall.Kill(syscall.Getpid(), syscall.SIGTERM); err != nil {
+				return err
+			}
+			<-ctx.Done()
+			return fmt.Errorf("open links: %w", ctx.Err())
+		},
+	}
+	if code := p.Command(nil, &out, &out); code != 0 {
+		t.Errorf("status %d: %s", code, &out)
+	}
+	stopped, gone := fmt.Errorf("open links: %w", context.Canceled), errors.New("the disk is gone")
+	for err, want := range map[error]bool{
+		stopped: true, errors.Join(stopped, stopped): true, errors.Join(stopped, gone): false, gone: false,
+	} {
+		if cli.Canceled(err) != want {
+			t.Errorf("canceled(%q) is %v", err, !want)
+		}
 	}
 }
