@@ -4,11 +4,14 @@ package main
 
 import (
 	"fmt"
+	"log"
 	"maps"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -29,11 +32,19 @@ var defaults = map[string]string{
 	"compile_aggregate_expressions": "0", "compile_expressions": "0", "compile_sort_description": "0", "max_threads": "1",
 }
 
+// lateAfter is after how long a statement is logged that has not ended. Tests that fail show these lines.
+const lateAfter = time.Minute
+
 // serve runs a statement on a connection that no other statement uses, and passes its result on. The bytes are valid only during the
 // call.
 func (e *engine) serve(s statement, with func([]byte) error) error {
 	setup := s.setup()
 	name := strings.Join(setup, ";")
+	var runs atomic.Bool
+	late := time.AfterFunc(lateAfter, func() {
+		log.Printf("chd: a statement takes longer than %v (it has a connection: %v): %.300s", lateAfter, runs.Load(), s.text)
+	})
+	defer late.Stop()
 	conn, ok := e.sessions.take(name)
 	var err error
 	if !ok {
@@ -42,6 +53,7 @@ func (e *engine) serve(s statement, with func([]byte) error) error {
 	if err != nil {
 		return err
 	}
+	runs.Store(true)
 	if err = e.runOn(conn, s, with); err != nil || ownState.MatchString(s.text) {
 		e.closeConn(conn)
 		return err

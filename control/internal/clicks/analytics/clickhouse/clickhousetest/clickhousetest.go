@@ -33,6 +33,7 @@ const library = "shortline/chdb-26.5.3/libchdb.so"
 type Server struct {
 	dir, lib    string
 	url, native string // without a database name
+	log         string // path of a shared server's log
 
 	cmd   *exec.Cmd
 	stdin io.Closer
@@ -110,8 +111,8 @@ func (s *Server) Database(ctx context.Context) (string, error) {
 }
 
 // patient replaces the store's own limit on the time of a statement in the URL of a database on the shared server, where many tests
-// wait for the same processors.
-var patient = fmt.Sprintf("?max_execution_time=%d", int(testkit.Patience.Seconds()))
+// wait for the same processors. A statement that hangs fails before its test gives up, so that the test names it, or repeats it.
+var patient = fmt.Sprintf("?max_execution_time=%d", int(testkit.Patience.Seconds())/2)
 
 // URL returns the URL of a database over HTTP; NativeURL returns the URL over the native protocol.
 func (s *Server) URL(database string) string { return s.url + "/" + database }
@@ -127,6 +128,9 @@ func Database(t testing.TB) string {
 	url, err := s.Database(context.Background())
 	testkit.Must(t, err)
 	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log("the server's log ends with:\n" + s.lastLines())
+		}
 		if _, err := s.Ask(context.Background(), "DROP DATABASE IF EXISTS "+databaseOf(url)); err != nil {
 			t.Logf("drop the ClickHouse database: %v", err)
 		}
@@ -190,11 +194,21 @@ func running(dir string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{url: string(httpURL.Find(text)), native: string(nativeURL.Find(text))}
+	s := &Server{log: filepath.Join(dir, "log"), url: string(httpURL.Find(text)), native: string(nativeURL.Find(text))}
 	if s.url == "" || s.native == "" {
 		return nil, errors.New("ClickHouse has not printed its addresses yet")
 	}
 	return s, nil
+}
+
+// lastLines returns the end of the log of a shared server, which names statements that take long.
+func (s *Server) lastLines() string {
+	text, err := os.ReadFile(s.log)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return strings.Join(lines[max(0, len(lines)-5):], "\n")
 }
 
 // lookFor returns the path of the engine.
