@@ -19,6 +19,14 @@ test('every message is used', () => {
   expect(unused).toEqual([]);
 });
 
+// The build replaces names of messages in the sources by their places. A value of the API of the same name would become a number.
+test('no value of the API is the name of a message', () => {
+  const values = readFileSync('src/api/schema.d.ts', 'utf8').matchAll(/"([\w-]+(?:\.[\w-]+)+)"/g);
+  const found = [...new Set([...values].map(([, value = '']) => value))];
+  expect(found).toContain('alert.fired');
+  expect(found.filter((value) => value in en)).toEqual([]);
+});
+
 // The build would replace the other half of a name that is put together.
 test('messages whose names are put together keep them', () => {
   const sources = "t('link.open'); t(`status.${status}`); t(`ask.${kind}Title`); useDraft(`link.${id}`, first);";

@@ -10,7 +10,7 @@ import './alerts.css';
 /** The screen, or one of its tabs. */
 export function Alerts({ id }: ScreenProps) {
   const tabs = [
-    ['/alerts', t('alert.fired')],
+    ['/alerts', t('alert.list')],
     ['/alerts/rules', t('copies.rules')],
     ['/alerts/channels', t('alert.channels')],
   ] as const;

@@ -2,7 +2,7 @@
 import type { Messages } from '../message';
 
 export const alerts = {
-  'alert.fired': {
+  'alert.list': {
     en: 'Fired',
     de: 'Ausgelöst',
     fr: 'Déclenchées',
