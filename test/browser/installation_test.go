@@ -90,7 +90,7 @@ func launch(t testing.TB, program string, settings ...string) string {
 		"ADMIN_PASSWORD=" + password, "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0",
 		"RATE_LIMIT_WEBHOOKS=0", "RATE_LIMIT_WEBHOOK_RETRY=0", "PAGE_PREVIEWS=false",
 		// Chromium reports each answer with 503, also that of an icon, for which a page shows a globe.
-		"LOOKUP_TIMEOUT=" + testkit.Patience.String(),
+		"LOOKUP_TIMEOUT=" + testkit.Patience.String(), "REQUEST_TIMEOUT=" + testkit.Patience.String(),
 	}, settings...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -183,7 +183,7 @@ func (p *parts) sharedReports(use *api.Deps) error {
 func (p *parts) configure(c *api.Config) (err error) {
 	c.BaseURL, c.ConsoleURL, c.CORSOrigins, c.TrustedProxies = p.cfg.BaseURL, p.cfg.ConsoleURL, p.cfg.CORSOrigin, p.cfg.trusted()
 	c.Limits, c.KeysAdminister, c.WithoutMCP = p.cfg.Limits, p.cfg.KeysAdminister, !p.cfg.MCP
-	c.LookUpTimeout = p.cfg.LookUpTimeout
+	c.LookUpTimeout, c.Timeout = p.cfg.LookUpTimeout, p.cfg.RequestTimeout
 	c.ClientIPHeader = p.cfg.clientIPHeader()
 	c.Logger, c.Registry, c.Traces, c.Computing = p.deps.Logger, p.deps.Registry, p.traces, p.compute
 	if c.Confirmations, err = seal.New("confirmation", p.cfg.EncryptionKey.Keys()...); err != nil {
