@@ -46,7 +46,8 @@ function Interval({ arm, most }: { arm: Arm; most: number }) {
 }
 
 /** How much a variant differs from the first one, and the range in which the true difference lies. */
-function Uplift({ arm: { uplift, upliftInterval, visitors } }: { arm: Arm }) {
+function Uplift({ arm: { uplift, upliftInterval, visitors }, first }: { arm: Arm; first: boolean }) {
+  if (first) return <span class="hint">{t('test.control')}</span>;
   if (uplift === null) return '–';
   const [low = 0, high = 0] = upliftInterval ?? [];
   if (!upliftInterval || visitors === 0) return signed(uplift);
@@ -103,7 +104,6 @@ function Arms({ experiment, onPromote }: ArmsProps) {
             <th scope="row">
               <bdi>{one.name}</bdi>
               {one.variantId === decision.variantId && <span class="badge good">{t('test.winner')}</span>}
-              {one.variantId === arms[0]?.variantId && <span class="hint">{t('test.control')}</span>}
             </th>
             <td class="figure" data-name={t('report.metric.visitors')}>
               {number(one.visitors)}
@@ -118,7 +118,7 @@ function Arms({ experiment, onPromote }: ArmsProps) {
               </span>
             </td>
             <td class="figure" data-name={t('test.uplift')}>
-              <Uplift arm={one} />
+              <Uplift arm={one} first={one === arms[0]} />
             </td>
             <td class="figure" data-name={t('test.best')}>
               {share(one.probabilityBest)}
