@@ -39,7 +39,8 @@ function useTyped(error: unknown): readonly string[] {
     const note = ({ target }: Event) => {
       const { name } = target as HTMLInputElement;
       // Later, because a box that is drawn again between its events "input" and "change" loses its tick.
-      if (name) setTimeout(() => setTyped((old) => ({ error, names: [...(old.error === error ? old.names : []), name] })));
+      if (name)
+        setTimeout(() => setTyped((old) => ({ error, names: [...(old.error === error ? old.names : []), name] })));
     };
     document.addEventListener('input', note);
     return () => document.removeEventListener('input', note);
