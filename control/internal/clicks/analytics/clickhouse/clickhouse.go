@@ -207,10 +207,16 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 }
 
 // Ping implements analytics.Store.
-func (s *Store) Ping(ctx context.Context) error { return wrap("ping clicks", s.conn.Ping(ctx)) }
+func (s *Store) Ping(ctx context.Context) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	return wrap("ping clicks", s.conn.Ping(ctx))
+}
 
 // Clock returns the time of the server.
 func (s *Store) Clock(ctx context.Context) (time.Time, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	var ms int64
 	err := s.conn.QueryRow(ctx, `SELECT toUnixTimestamp64Milli(now64(3))`).Scan(&ms)
 	return time.UnixMilli(ms), wrap("ask for the time", err)

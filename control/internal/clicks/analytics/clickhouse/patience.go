@@ -15,9 +15,9 @@ const patience = 60
 // unlimited is the limit of statements that take as long as they need.
 const unlimited = 30 * 24 * time.Hour
 
-// limitOf returns the time for which the client waits for a statement whose caller sets no deadline. The server ends a statement at
-// max_execution_time. A server that hangs ends nothing: the driver would wait for it for five minutes, and so would ingest. 0 means
-// that the URL sets no limit.
+// limitOf returns how long the client waits for a statement whose caller has set no deadline: max_execution_time of the URL, or 0 for no
+// limit. The server stops a statement after that time by itself, but a server that hangs does not. Without a deadline, the driver
+// waits for five minutes over the native protocol, and for ever over HTTP (see options).
 func limitOf(settings driver.Settings) time.Duration {
 	seconds, err := strconv.ParseFloat(fmt.Sprint(settings["max_execution_time"]), 64)
 	if err != nil || seconds <= 0 {
@@ -26,7 +26,7 @@ func limitOf(settings driver.Settings) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// bounded gives a statement without a deadline that of limitOf.
+// bounded sets a deadline after s.limit if ctx has none.
 func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok || s.limit == 0 {
 		return ctx, func() {}

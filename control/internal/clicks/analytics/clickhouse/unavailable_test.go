@@ -126,6 +126,8 @@ func TestOps2_a_server_that_hangs(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"Insert": func() error { return s.Insert(t.Context(), analytics.Batch{Marks: []analytics.Mark{{Seq: 1}}}) },
 		"Marks":  func() error { _, err := s.Marks(t.Context()); return err },
+		"Ping":   func() error { return s.Ping(t.Context()) },
+		"Clock":  func() error { _, err := s.Clock(t.Context()); return err },
 	} {
 		if err := call(); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v", name, err)
