@@ -50,7 +50,7 @@ func TestG44_a_workspace_moves(t *testing.T) {
 					testkit.Eventually(t, "a move to "+target, func() bool {
 						out, err := c.Command("move-workspace", target, workspace).CombinedOutput()
 						if err != nil {
-							t.Logf("move-workspace: %v: %s", err, lastLine(out))
+							t.Logf("move-workspace: %v: %s", err, testkit.LastLines(string(out), 1))
 						}
 						return err == nil
 					})
@@ -96,7 +96,7 @@ func (c *chain) interrupted(target, workspace string) (kills int) {
 	testkit.Eventually(c.t, "a move to "+target, func() bool {
 		out, err := c.Command("move-workspace", target, workspace).CombinedOutput()
 		if err != nil && !strings.Contains(string(out), "another program runs this move") {
-			c.t.Logf("move-workspace: %v: %s", err, lastLine(out))
+			c.t.Logf("move-workspace: %v: %s", err, testkit.LastLines(string(out), 1))
 		}
 		if err != nil {
 			fleet.Hold(time.Second)
@@ -104,11 +104,6 @@ func (c *chain) interrupted(target, workspace string) (kills int) {
 		return err == nil
 	})
 	return kills
-}
-
-func lastLine(out []byte) string {
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	return lines[len(lines)-1]
 }
 
 // neverLess asks for the report of each link in turn while f runs. A report may fail with 503, but it never has fewer clicks than an

@@ -92,7 +92,7 @@ func Start(t testing.TB, cfg Config) *Server {
 		s.Stop()
 		s.dns.stop()
 		if t.Failed() {
-			t.Logf("output of Pebble:\n%s", lastLines(s.ca.output.String(), 60))
+			t.Logf("output of Pebble:\n%s", testkit.LastLines(s.ca.output.String(), 60))
 		}
 	})
 	s.dns.start()
@@ -320,9 +320,4 @@ func (p *process) stop() {
 	_ = p.cmd.Process.Kill() // it may have exited already
 	_ = p.cmd.Wait()         // it was killed
 	p.cmd = nil
-}
-
-func lastLines(s string, n int) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }

@@ -24,3 +24,9 @@ func (b *Buffer) String() string {
 	defer b.mu.Unlock()
 	return b.b.String()
 }
+
+// LastLines returns the last n lines of an output, for the message of a test that failed.
+func LastLines(output string, n int) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

@@ -33,7 +33,7 @@ const library = "shortline/chdb-26.5.3/libchdb.so"
 type Server struct {
 	dir, lib    string
 	url, native string // without a database name
-	log         string // path of a shared server's log
+	log         string // path of a shared server's log, which names statements that take long
 
 	cmd   *exec.Cmd
 	stdin io.Closer
@@ -129,7 +129,8 @@ func Database(t testing.TB) string {
 	testkit.Must(t, err)
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Log("the server's log ends with:\n" + s.lastLines())
+			text, err := os.ReadFile(s.log)
+			t.Logf("the server's log ends with (%v):\n%s", err, testkit.LastLines(string(text), 5))
 		}
 		if _, err := s.Ask(context.Background(), "DROP DATABASE IF EXISTS "+databaseOf(url)); err != nil {
 			t.Logf("drop the ClickHouse database: %v", err)
@@ -199,16 +200,6 @@ func running(dir string) (*Server, error) {
 		return nil, errors.New("ClickHouse has not printed its addresses yet")
 	}
 	return s, nil
-}
-
-// lastLines returns the end of the log of a shared server, which names statements that take long.
-func (s *Server) lastLines() string {
-	text, err := os.ReadFile(s.log)
-	if err != nil {
-		return err.Error()
-	}
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return strings.Join(lines[max(0, len(lines)-5):], "\n")
 }
 
 // lookFor returns the path of the engine.
