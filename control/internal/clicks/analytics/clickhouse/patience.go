@@ -17,7 +17,7 @@ const unlimited = 30 * 24 * time.Hour
 
 // limitOf returns how long the client waits for a statement whose caller has set no deadline: max_execution_time of the URL, or 0 for no
 // limit. The server stops a statement after that time by itself, but a server that hangs does not. Without a deadline, the driver
-// waits for five minutes over the native protocol, and for ever over HTTP (see options).
+// waits for five minutes over the native protocol, and without a limit over HTTP (see options).
 func limitOf(settings driver.Settings) time.Duration {
 	seconds, err := strconv.ParseFloat(fmt.Sprint(settings["max_execution_time"]), 64)
 	if err != nil || seconds <= 0 {
