@@ -97,29 +97,17 @@ var metrics = []metric{
 	gauge("shortline_edge_guessers", "Clients in the lockout table for link passwords.", func(s *Stats) float64 {
 		return float64(s.Redirect.LockoutClients)
 	}),
-	total("shortline_edge_locks_told_total", "Clients whose password attempts were reported to the control plane.", func(s *Stats) uint64 {
-		return s.Lockout.Reported
-	}),
 	total("shortline_edge_locks_learned_total", "Lockout states received from other edges.", func(s *Stats) uint64 {
 		return s.Lockout.Received
 	}),
 	total("shortline_edge_locks_errors_total", "Failed calls to share lockouts with other edges; they are retried.", func(s *Stats) uint64 {
 		return s.Lockout.Failed
 	}),
-	total("shortline_edge_missing_counted_total", "Requests for slugs that do not exist that were counted for the report of missing slugs.",
-		func(s *Stats) uint64 { return s.Missing.Counted }),
-	total("shortline_edge_missing_skipped_total", "Such requests that were not counted because another one was being counted.",
-		func(s *Stats) uint64 { return s.Missing.Dropped }),
 	total("shortline_edge_limit_granted_total", "Clicks counted against the limit of their link.", func(s *Stats) uint64 {
 		return s.Quota.Granted
 	}),
-	total("shortline_edge_limit_spent_total", "Visits of links whose limit, or the share of this edge in it, is used up.",
-		func(s *Stats) uint64 { return s.Quota.Spent }),
 	total("shortline_edge_limit_unknown_total", "Clicks of limited links refused with 503 because this edge could not decide.",
 		func(s *Stats) uint64 { return s.Quota.Unknown }),
-	gauge("shortline_edge_limit_counters", "Limited links with a counter at this edge.", func(s *Stats) float64 {
-		return float64(s.Quota.Counters)
-	}),
 	total("shortline_edge_limit_exchanges_total", "Exchanges of counts of limited links with the control plane.", func(s *Stats) uint64 {
 		return s.Quota.Exchanges
 	}),
@@ -130,7 +118,6 @@ var metrics = []metric{
 		"Time since the last successful exchange of counts of limited links, 0 for an edge that counts alone.", func(s *Stats) float64 {
 			return s.Quota.Age.Seconds()
 		}),
-	total("shortline_edge_limited_total", "Requests refused by the rate limit.", func(s *Stats) uint64 { return s.Redirect.Limited }),
 	total("shortline_edge_errors_total",
 		"Requests answered with a 5xx status, including forwarded requests. 508, a link that leads to itself, is not counted.",
 		func(s *Stats) uint64 { return s.Redirect.Errors }),
@@ -170,13 +157,9 @@ var metrics = []metric{
 	gauge("shortline_agent_last_success_timestamp_seconds",
 		"Time when the served links were last those of the control plane: a document or delta was applied, or there was nothing newer.",
 		func(s *Stats) float64 { return milli(s.Agent.LastSuccess) }),
-	gauge("shortline_agent_last_write_timestamp_seconds", "Time of the last write of local state.", func(s *Stats) float64 {
-		return milli(s.Agent.LastWritten)
-	}),
 
 	gauge("shortline_spool_bytes", "Disk space of the spool.", func(s *Stats) float64 { return float64(s.Spool.Bytes) }),
 	gauge("shortline_spool_cap_bytes", "Limit of the spool's disk space.", func(s *Stats) float64 { return float64(s.Spool.CapBytes) }),
-	gauge("shortline_spool_segments", "Files of the spool.", func(s *Stats) float64 { return float64(s.Spool.Segments) }),
 	gauge("shortline_spool_damaged_segments", "Files of the spool with damage.", func(s *Stats) float64 {
 		return float64(s.Spool.Damaged)
 	}),
@@ -194,9 +177,6 @@ var metrics = []metric{
 		return s.Spool.Dropped
 	}),
 	total("shortline_spool_clicks_lost_total", "Clicks lost by the disk.", func(s *Stats) uint64 { return s.Spool.Lost }),
-	total("shortline_spool_late_appends_total", "Clicks that waited for a file to be prepared.", func(s *Stats) uint64 {
-		return s.Spool.Late
-	}),
 	total("shortline_spool_errors_total", "Failed syncs, writes and acknowledgements.", func(s *Stats) uint64 {
 		return s.Spool.SyncErrors + s.Spool.Faults + s.Spool.CursorErrors
 	}),
@@ -224,13 +204,9 @@ var metrics = []metric{
 		func(s *Stats) uint64 {
 			return s.Conversions.Spool.SyncErrors + s.Conversions.Spool.Faults + s.Conversions.Spool.CursorErrors
 		}),
-	total("shortline_conversion_ship_conversions_total", "Conversions acknowledged.", func(s *Stats) uint64 {
-		return s.Conversions.Ship.Events
-	}),
 	total("shortline_conversion_ship_errors_total", "Failed deliveries of conversions; they are retried.", func(s *Stats) uint64 {
 		return s.Conversions.Ship.Failures
 	}),
-	total("shortline_ship_batches_total", "Batches acknowledged.", func(s *Stats) uint64 { return s.Ship.Batches }),
 	total("shortline_ship_clicks_total", "Clicks acknowledged.", func(s *Stats) uint64 { return s.Ship.Events }),
 	total("shortline_ship_bytes_total", "Bytes of clicks acknowledged.", func(s *Stats) uint64 { return s.Ship.Bytes }),
 	total("shortline_ship_errors_total", "Failed deliveries; they are retried.", func(s *Stats) uint64 { return s.Ship.Failures }),

@@ -7,7 +7,6 @@ import (
 	"github.com/shortline/shortline/edge/internal/conversions"
 	"github.com/shortline/shortline/edge/internal/listen"
 	edgelockout "github.com/shortline/shortline/edge/internal/lockout"
-	"github.com/shortline/shortline/edge/internal/missing"
 	"github.com/shortline/shortline/edge/internal/proxy"
 	"github.com/shortline/shortline/edge/internal/quota"
 	"github.com/shortline/shortline/edge/internal/redirect"
@@ -32,7 +31,6 @@ type Stats struct {
 	Conversions conversions.Stats // zero without a sink for conversions
 	Agent       agent.Stats
 	Lockout     edgelockout.Stats
-	Missing     missing.Stats
 	Quota       quota.Stats
 	TLS         *listen.TLSStats   // nil without TLS
 	Proxied     *listen.ProxyStats // nil without PROXY protocol
@@ -47,7 +45,7 @@ func (e *Edge) Stats() Stats {
 		Shed:    e.listener.Shed(),
 		Applied: e.Applied(), Redirect: e.redirect.Stats(), Spool: e.spool.Stats(), Ship: e.ship.Stats(), Agent: e.agent.Stats(),
 		Lockout: e.lockout.Stats(),
-		Missing: e.missing.Stats(), Quota: e.quota.Stats(), TLS: e.listener.TLSStats(), Proxied: e.listener.ProxyStats(),
+		Quota:   e.quota.Stats(), TLS: e.listener.TLSStats(), Proxied: e.listener.ProxyStats(),
 	}
 	if e.proxy != nil {
 		s.Proxy = e.proxy.Stats()

@@ -61,15 +61,6 @@ func UntilDone(next func(context.Context) (more bool, err error)) func(context.C
 	}
 }
 
-// Failures makes a Note that counts failures in a metric of the service's own.
-func Failures(total *atomic.Uint64) func(error) {
-	return func(err error) {
-		if err != nil {
-			total.Add(1)
-		}
-	}
-}
-
 // Group is the jobs of a service. It is a service.Service.
 type Group []*Job
 

@@ -190,3 +190,31 @@ func TestMetrics_of_running_programs_are_the_documented_ones(t *testing.T) {
 		}
 	}
 }
+
+// Nobody reads a metric that no dashboard, rule or page for operators names.
+func TestMetrics_are_read(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for _, root := range []string{"deploy/grafana/dashboards", "deploy/prometheus/rules", "docs/operators"} {
+		testkit.Must(t, filepath.WalkDir(testkit.Source(t, root), func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || e.Name() == "metrics.md" {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			text.Write(b)
+			return err
+		}))
+	}
+	read := map[string]bool{}
+	for _, name := range metricName.FindAllString(text.String(), -1) {
+		read[name] = true
+		for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+			read[strings.TrimSuffix(name, suffix)] = true
+		}
+	}
+	for name := range declared(t) {
+		if !read[name] {
+			t.Errorf("no dashboard, rule or page of docs/operators names %s", name)
+		}
+	}
+}

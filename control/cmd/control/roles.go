@@ -213,9 +213,6 @@ func (p *plane) conversionQueue() (func(context.Context, []conversion.Conversion
 	if err != nil {
 		return nil, err
 	}
-	if err := p.Registry.Register(queue); err != nil {
-		return nil, fmt.Errorf("register the metrics of the queue of conversions: %w", err)
-	}
 	p.adapters = append(p.adapters, adapter{"kafka: queue of conversions", queue})
 	return queue.Send, nil
 }

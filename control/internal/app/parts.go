@@ -172,7 +172,7 @@ func (p *parts) publish(key snapshot.SigningKey, positions *presence.Positions) 
 	p.addService("keys of click ids", names)
 	return &Publish{Links: positions.Observe(publisher), Reports: reports, Lockout: lockouts, Limits: ledger, Hosts: names,
 			Abuse: p.abuse()},
-		p.register("publishing", publisher, reports, lockouts, ledger, names)
+		p.register("publishing", publisher, reports)
 }
 
 func (p *parts) ingest(cfg ingest.Config, clicks Clicks) (*Ingest, error) {

@@ -32,29 +32,23 @@ const (
 
 type counts struct {
 	checks, failures, decisions, weights atomic.Int64
-	last                                 atomic.Int64 // Unix milliseconds
 }
 
 func (s *Service) metrics() metric.Set {
 	return metric.Set{
 		metric.Total("shortline_experiment_checks_total", "Checks of running experiments.", s.counts.checks.Load),
 		metric.Total("shortline_experiment_check_failures_total", "Checks of running experiments that failed.", s.counts.failures.Load),
-		metric.Time("shortline_experiment_last_success_timestamp_seconds",
-			"Time at which this process last finished a search for experiments that are due, and the check if there was one; 0 if never.",
-			s.counts.last.Load),
 		metric.Total("shortline_experiment_decisions_total", "Experiments that the autopilot has ended.", s.counts.decisions.Load),
 		metric.Total("shortline_experiment_weights_total", "Sets of weights that the autopilot has drawn and applied.",
 			s.counts.weights.Load),
 	}
 }
 
-// recordChecks counts the outcome of a search for an experiment that is due.
-func (s *Service) recordChecks(err error) {
+// countFailure counts searches for an experiment that is due, and checks, that failed.
+func (s *Service) countFailure(err error) {
 	if err != nil {
 		s.counts.failures.Add(1)
-		return
 	}
-	s.counts.last.Store(time.Now().UnixMilli())
 }
 
 // Next checks one experiment that is due, and reports whether there was one. A check that is interrupted changes nothing, and

@@ -71,7 +71,7 @@ func New(cfg Config, st *store.Store, clicks analytics.Conversions) *Service {
 	}
 	s := &Service{cfg: cfg, store: st, clicks: clicks}
 	s.Set = s.metrics()
-	s.Group = job.Group{{Name: "experiments", Every: tick, Do: job.UntilDone(s.Next), Note: s.recordChecks, Logger: cfg.Logger}}
+	s.Group = job.Group{{Name: "experiments", Every: tick, Do: job.UntilDone(s.Next), Note: s.countFailure, Logger: cfg.Logger}}
 	return s
 }
 

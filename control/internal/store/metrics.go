@@ -22,9 +22,6 @@ func (s *Store) metrics() metric.Set {
 			metric.Gauge("shortline_store_connections_max", "Maximum number of database connections.", func() int {
 				return db.Stats().MaxOpenConnections
 			}, "pool", name),
-			metric.Total("shortline_store_waits_total", "Times a statement waited for a database connection.", func() int64 {
-				return db.Stats().WaitCount
-			}, "pool", name),
 			metric.Total("shortline_store_wait_seconds_total", "Time statements spent waiting for a database connection.", func() float64 {
 				return db.Stats().WaitDuration.Seconds()
 			}, "pool", name),

@@ -49,6 +49,8 @@ func conversions() dashboard {
 				over("sum(rate(shortline_edge_conversions_rejected_total"+here+win+"))", "other")),
 			chart("Conversions at ingest", "Conversions per second by result.", "ops",
 				over("sum by (result) (rate(shortline_conversions_total"+win+"))", "{{result}}")),
+			chart("At edges", "Conversions per second that edges wrote to their spools.", "ops",
+				over("sum(rate(shortline_conversion_spool_appended_total"+here+win+"))", "spooled")),
 			chart("Late clicks",
 				"Conversions per second that were attributed after they had been stored, and those whose click never came.", "ops",
 				over("sum(rate(shortline_conversions_attributed_total"+win+"))", "attributed"),

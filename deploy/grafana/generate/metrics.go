@@ -81,9 +81,8 @@ func fleet() dashboard {
 			chart("Redirects by rule and variant", "Redirects per second whose destination came from a routing rule or an A/B test.",
 				"reqps", over("sum(rate(shortline_edge_rule_redirects_total"+here+win+"))", "rule"),
 				over("sum(rate(shortline_edge_variant_redirects_total"+here+win+"))", "variant")),
-			chart("Passwords", "Passwords checked per second, and client addresses with failed attempts on record.", "short",
-				over("sum(rate(shortline_edge_passwords_checked_total"+here+win+"))", "checked per second"),
-				over("sum(shortline_edge_guessers"+here+")", "addresses")),
+			passwords(),
+			limitedLinks(),
 			chart("Applied changes", "Changes and full documents that edges applied, and those that they rejected, per second.", "ops",
 				over("sum(rate(shortline_agent_deltas_applied_total"+here+win+"))", "changes"),
 				over("sum(rate(shortline_agent_documents_loaded_total"+here+win+"))", "documents"),
@@ -111,6 +110,27 @@ func fleet() dashboard {
 				over("time() - process_start_time_seconds", "{{instance}}")),
 		},
 	}
+}
+
+func passwords() panel {
+	return chart("Passwords",
+		"Passwords checked per second, client addresses with failed attempts on record, and the exchange of attempts between edges.",
+		"short",
+		over("sum(rate(shortline_edge_passwords_checked_total"+here+win+"))", "checked per second"),
+		over("sum(shortline_edge_guessers"+here+")", "addresses"),
+		over("sum(rate(shortline_edge_locks_learned_total"+here+win+"))", "states received per second"),
+		over("sum(rate(shortline_edge_locks_errors_total"+here+win+"))", "failed exchanges per second"))
+}
+
+func limitedLinks() panel {
+	return chart("Limited links",
+		"Clicks of links with a limit per second: counted, or refused because the edge could not decide. Exchanges of the counts with the "+
+			"control plane, those that failed, and the time since the last one.", "short",
+		over("sum(rate(shortline_edge_limit_granted_total"+here+win+"))", "counted"),
+		over("sum(rate(shortline_edge_limit_unknown_total"+here+win+"))", "undecided"),
+		over("sum(rate(shortline_edge_limit_exchanges_total"+here+win+"))", "exchanges"),
+		over("sum(rate(shortline_edge_limit_errors_total"+here+win+"))", "failed exchanges"),
+		over("max(shortline_edge_limit_exchange_age_seconds"+here+")", "seconds since the last exchange"))
 }
 
 func redirectLatency() panel {
@@ -155,6 +175,12 @@ func oldestPending() panel {
 		over("shortline_spool_oldest_pending_seconds"+here, "{{instance}}"))
 	oldest.steps = []step{{"transparent", 0}, {warning, 60}, {bad, 900}}
 	return oldest
+}
+
+func lastReadAndSync() panel {
+	return chart("Last read and sync", "Time since a consumer group last delivered clicks, and since each spool was last synced.", "s",
+		over("time() - max by (group, kafka) (shortline_kafkasource_last_success_timestamp_seconds > 0)", "{{group}} {{kafka}}"),
+		over("time() - (shortline_spool_last_success_timestamp_seconds"+here+" > 0)", "{{instance}}"))
 }
 
 func oldestUnread() panel {
@@ -233,9 +259,11 @@ func pipeline() dashboard {
 			chart("Kafka errors", "Failed requests to Kafka per second, of edges (deliver) and of ingest (read).", "ops",
 				over("sum(rate(shortline_kafkasink_errors_total"+win+"))", "deliver"),
 				over("sum(rate(shortline_kafkasource_errors_total"+win+"))", "read")),
-			chart("Read from Kafka", "Messages and clicks read per second.", "ops",
+			chart("Read from Kafka", "Messages and clicks read per second. Frequent assignments mean that members join and leave.", "ops",
 				over("sum(rate(shortline_kafkasource_messages_total"+win+"))", "messages"),
-				over("sum(rate(shortline_kafkasource_clicks_total"+win+"))", "clicks")),
+				over("sum(rate(shortline_kafkasource_clicks_total"+win+"))", "clicks"),
+				over("sum(increase(shortline_kafkasource_generations_total[1h]))", "assignments of partitions in an hour")),
+			lastReadAndSync(),
 			chart("Clicks at ingest", "Clicks per second by result: stored, discarded as duplicates, or reported as lost by edges.", "ops",
 				over("sum by (result) (rate(shortline_ingest_clicks_total"+win+"))", "{{result}}")),
 			chart("Errors", "Failures per second: inserts, counter updates, spool writes.", "ops",
@@ -337,7 +365,8 @@ func control() dashboard {
 				over("sum by (limit) (rate(shortline_api_rate_limited_total"+route+win+"))", "{{limit}}")),
 			chart("Link changes", "New revisions per second.", "ops", over("max(deriv(shortline_store_revision"+route+"[5m]))", "changes")),
 			chart("Answers to edges", "Answers per second to edges, by route and status class.", "reqps",
-				over("sum by (route, code) (rate(shortline_edgeapi_answers_total"+route+win+"))", "{{route}} {{code}}")),
+				over("sum by (route, code) (rate(shortline_edgeapi_answers_total"+route+win+"))", "{{route}} {{code}}"),
+				over("sum(rate(shortline_edgeapi_refused_total"+route+win+"))", "without a valid token")),
 			chart("Waiting edges", "Edges waiting for changes (long polls), and full documents being sent.", "short",
 				over("sum(shortline_publish_held_requests"+route+")", "waiting"), over("sum(shortline_edgeapi_snapshots_sending"+route+")",
 					"documents")),
@@ -347,6 +376,33 @@ func control() dashboard {
 			chart("Memory", "Resident memory of the process.", "bytes", over("process_resident_memory_bytes"+route, "{{instance}}")),
 			chart("Report cache", "Report cache lookups per second, by result.", "reqps",
 				over("sum by (result) (rate(shortline_report_cache_lookups_total"+route+win+"))", "{{result}}")),
+			chart("Live feeds", "Open live feeds, clicks per second for which a reader was too slow, failed deliveries, and the "+
+				"time since the last success.", "short", over("sum(shortline_live_subscriptions"+route+")", "open"),
+				over(`sum(rate(shortline_live_clicks_total{instance=~"$instance",result="dropped"}`+win+"))", "dropped"),
+				over("sum(rate(shortline_live_errors_total"+route+win+"))", "failed"),
+				over("max(time() - (shortline_live_last_success_timestamp_seconds"+route+" > 0))", "seconds since the last success")),
+			chart("Checked destinations", "Destinations of links that were asked whether they work, per hour, by result.", "short",
+				over("sum by (result) (increase(shortline_destination_health_checks_total"+route+"[1h]))", "{{result}}")),
+			chart("Traces", "Spans per second that the collector accepted, and that could not be delivered to it.", "ops",
+				over("sum by (result) (rate(shortline_tracing_spans_total"+route+win+"))", "{{result}}")),
+			jobs(route),
 		},
 	}
+}
+
+// jobs lists the background jobs. All of them have the same metrics, so none needs its own.
+func jobs(where string) panel {
+	ask := func(expr string) question { return question{from: metrics, text: expr} }
+	list := table("Background jobs",
+		"Runs, failed runs and total duration of each background job in the time range, and the time since it last succeeded.", "short",
+		ask("sum by (name) (increase(shortline_job_runs_total"+where+"[$__range]))"),
+		ask("sum by (name) (increase(shortline_job_errors_total"+where+"[$__range]))"),
+		ask("sum by (name) (increase(shortline_job_seconds_total"+where+"[$__range]))"),
+		ask("time() - max by (name) (shortline_job_last_success_timestamp_seconds"+where+" > 0)")).wide(24)
+	list.join = "name"
+	list.hide = []string{"Time 1", "Time 2", "Time 3", "Time 4"}
+	list.names = map[string]string{"name": "job", "Value #A": "runs", "Value #B": "failed", "Value #C": "duration",
+		"Value #D": "last success"}
+	list.units = map[string]string{"duration": "s", "last success": "s"}
+	return list
 }

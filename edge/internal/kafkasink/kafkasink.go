@@ -23,7 +23,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -73,9 +72,6 @@ type Sink struct {
 	lanes  *lanes
 	aside  deadLetters
 	stats  counts
-
-	mu      sync.Mutex
-	pending map[click.Lane]pending
 }
 
 var _ click.Sink = (*Sink)(nil)
@@ -96,8 +92,7 @@ func New(cfg Config) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sink{cfg: cfg, topic: cfg.Kafka.FullTopic(), log: cfg.Logger, conn: conn, client: conn.Client(), lanes: known,
-		pending: map[click.Lane]pending{}}
+	s := &Sink{cfg: cfg, topic: cfg.Kafka.FullTopic(), log: cfg.Logger, conn: conn, client: conn.Client(), lanes: known}
 	s.Set = s.metrics()
 	return s, s.aside.open(cfg.Dir)
 }
@@ -129,9 +124,7 @@ func (s *Sink) Deliver(ctx context.Context, b *click.Batch) error {
 	if b.Count == 0 {
 		return nil
 	}
-	s.beginDelivery(b)
 	err := s.deliver(ctx, b)
-	s.endDelivery(b.Lane, err)
 	if err != nil {
 		s.stats.failures.Add(1)
 		if ctx.Err() == nil {

@@ -3,11 +3,9 @@ package kafkasink
 import (
 	"errors"
 	"sync/atomic"
-	"time"
 
 	"github.com/segmentio/kafka-go"
 
-	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/metric"
 )
 
@@ -51,39 +49,6 @@ func (s *Sink) refused(err error) reason {
 	return r
 }
 
-// pending is a batch that was passed to Deliver and is not acknowledged yet.
-type pending struct {
-	first    uint64
-	oldest   int64 // time of its first click, Unix milliseconds; 0 if unknown
-	inFlight bool
-}
-
-// beginDelivery and endDelivery enclose a delivery. A failed batch stays pending, because the caller delivers it again.
-func (s *Sink) beginDelivery(b *click.Batch) {
-	var e click.Event
-	dec := click.NewDecoder(b)
-	_, err := dec.Next(&e)
-	p := pending{first: b.First, inFlight: true}
-	if err == nil {
-		p.oldest = e.Time
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pending[b.Lane] = p
-}
-
-func (s *Sink) endDelivery(lane click.Lane, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err == nil {
-		delete(s.pending, lane)
-		return
-	}
-	p := s.pending[lane]
-	p.inFlight = false
-	s.pending[lane] = p
-}
-
 type counts struct {
 	messages, bytes, failures, splits, asides atomic.Uint64
 
@@ -99,10 +64,7 @@ type Stats struct {
 	Splits   uint64 // batches that were rejected because of their content and sent in halves
 	Asides   uint64 // single clicks that were rejected and put aside
 	Refusals uint64 // rejections by a broker
-
-	Ready    bool          // Run has found the topic usable
-	InFlight int           // batches waiting for an acknowledgement
-	Oldest   time.Duration // age of the oldest click that was passed to Deliver and is not acknowledged
+	Ready    bool   // Run has found the topic usable
 }
 
 // Stats returns the current figures. It may be called at any time.
@@ -112,16 +74,6 @@ func (s *Sink) Stats() Stats {
 		Asides: c.asides.Load(), Ready: c.ready.Load()}
 	for r := range c.refusals {
 		st.Refusals += c.refusals[r].Load()
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, p := range s.pending {
-		if p.inFlight {
-			st.InFlight++
-		}
-		if p.oldest != 0 {
-			st.Oldest = max(st.Oldest, time.Since(time.UnixMilli(p.oldest)))
-		}
 	}
 	return st
 }
@@ -135,22 +87,11 @@ func (s *Sink) metrics() metric.Set {
 		return 0
 	}
 	set := metric.Set{
-		metric.Total("shortline_kafkasink_messages_total", "Messages that all in-sync replicas have acknowledged.", c.messages.Load),
-		metric.Total("shortline_kafkasink_message_bytes_total", "Bytes of acknowledged messages, before compression.", c.bytes.Load),
 		metric.Total("shortline_kafkasink_errors_total",
 			"Deliveries that failed or timed out, each of which is retried, and failed attempts to prepare the topic.", c.failures.Load),
-		metric.Total("shortline_kafkasink_split_batches_total",
-			"Batches that the topic rejected because of their content. They are sent in halves.", c.splits.Load),
 		metric.Total("shortline_kafkasink_dead_clicks_total", "Single clicks that the topic rejected. They are put aside in files.",
 			c.asides.Load),
 		metric.Gauge("shortline_kafkasink_topic_ready", "1 if the topic was found usable since the start.", ready),
-		metric.Gauge("shortline_kafkasink_in_flight_batches", "Batches waiting for an acknowledgement.", func() int {
-			return s.Stats().InFlight
-		}),
-		metric.Gauge("shortline_kafkasink_oldest_pending_seconds",
-			"Age of the oldest click in a delivery that is not acknowledged; 0 if there is none.", func() float64 {
-				return s.Stats().Oldest.Seconds()
-			}),
 	}
 	for r := tooLarge; r < reasons; r++ {
 		set = append(set, metric.Total("shortline_kafkasink_refusals_total",

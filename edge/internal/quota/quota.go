@@ -76,8 +76,8 @@ type Table struct {
 	after   uint64     // cursor of the exchange, likewise
 	learned bool       // all counts were received in this run, likewise
 
-	granted, spent, unknown, exchanges, failed atomic.Uint64
-	reached                                    atomic.Int64 // nanoseconds since start of the last successful exchange
+	granted, unknown, exchanges, failed atomic.Uint64
+	reached                             atomic.Int64 // nanoseconds since start of the last successful exchange
 }
 
 // counter is the entry of the index for a slot in use.
@@ -240,9 +240,7 @@ func (t *Table) countVerdict(v Verdict) Verdict {
 	switch v {
 	case Granted:
 		t.granted.Add(1)
-	case Spent:
-		t.spent.Add(1)
-	default:
+	case Unknown:
 		t.unknown.Add(1)
 	}
 	return v
@@ -258,9 +256,6 @@ func (t *Table) Spent(num uint64, l link.Limit) bool {
 		bound, known := t.bound(c, num, l.Clicks)
 		own, _ := c.own()
 		spent = known && own >= bound
-	}
-	if spent {
-		t.spent.Add(1)
 	}
 	return spent
 }
@@ -374,7 +369,6 @@ func (t *Table) addLink(num, since uint64) (*counter, error) {
 // Stats holds counters since the start, and gauges.
 type Stats struct {
 	Granted   uint64 // clicks
-	Spent     uint64 // calls of Take and Spent that found the limit reached
 	Unknown   uint64 // clicks refused because the edge could not decide
 	Counters  int    // links with a counter now
 	Exchanges uint64 // successful exchanges
@@ -387,7 +381,7 @@ type Stats struct {
 // Stats returns the counters.
 func (t *Table) Stats() Stats {
 	s := Stats{
-		Granted: t.granted.Load(), Spent: t.spent.Load(), Unknown: t.unknown.Load(), Exchanges: t.exchanges.Load(), Failed: t.failed.Load(),
+		Granted: t.granted.Load(), Unknown: t.unknown.Load(), Exchanges: t.exchanges.Load(), Failed: t.failed.Load(),
 	}
 	if !t.alone.Load() {
 		s.Age = time.Since(t.start) - max(0, time.Duration(t.reached.Load()))

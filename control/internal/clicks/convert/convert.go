@@ -78,7 +78,7 @@ type Acceptor struct {
 
 	recent   recent
 	verdicts verdicts
-	stats    struct{ refused, unchecked, failed counter }
+	stats    struct{ failed counter }
 }
 
 // New returns a Desk.
@@ -96,9 +96,6 @@ func New(cfg Config, st *store.Store, clicks analytics.Conversions) *Acceptor {
 	d.Set = append(d.Set,
 		metric.Total("shortline_conversions_queue_errors_total", "Requests that were refused because conversions could not be handed on.",
 			d.stats.failed.Load),
-		metric.Total("shortline_conversions_unchecked_total",
-			"Requests whose conversions were not compared with stored ones, because the click store did not answer in time. The store removes "+
-				"duplicates later.", d.stats.unchecked.Load),
 	)
 	return d
 }
@@ -253,8 +250,7 @@ func (d *Acceptor) repeats(
 	defer cancel()
 	stored, err := d.clicks.StoredConversions(ctx, entered)
 	if err != nil {
-		d.stats.unchecked.Add(1)
-		return entered, nil
+		return entered, nil // the store removes duplicates later
 	}
 	for _, key := range entered {
 		if stored[key] {

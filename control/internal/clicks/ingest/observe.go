@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/metric"
@@ -18,8 +17,7 @@ type ObserverSink struct {
 	observer Observer
 	enrich   *Enricher
 
-	passed, refused, failed atomic.Uint64
-	last                    atomic.Int64
+	passed, failed atomic.Uint64
 }
 
 var _ click.Sink = (*ObserverSink)(nil)
@@ -30,11 +28,7 @@ func NewObserverSink(o Observer, enrich *Enricher) *ObserverSink {
 	s := &ObserverSink{observer: o, enrich: enrich}
 	s.Set = metric.Set{
 		metric.Total("shortline_hooks_clicks_total", "Clicks passed to webhooks, repetitions included.", s.passed.Load),
-		metric.Total("shortline_hooks_refused_batches_total", "Batches for webhooks rejected because they are not valid clicks.",
-			s.refused.Load),
 		metric.Total("shortline_hooks_errors_total", "Batches that could not be recorded for webhooks. Each is repeated.", s.failed.Load),
-		metric.Time("shortline_hooks_last_success_timestamp_seconds", "Time at which clicks were last passed to webhooks; 0 if never.",
-			s.last.Load),
 	}
 	return s
 }
@@ -44,7 +38,6 @@ func NewObserverSink(o Observer, enrich *Enricher) *ObserverSink {
 func (s *ObserverSink) Deliver(ctx context.Context, b *click.Batch) error {
 	d, err := s.enrich.decode(b)
 	if err != nil {
-		s.refused.Add(1)
 		return fmt.Errorf("hooks: %w", err)
 	}
 	if len(d.rows) == 0 {
@@ -55,6 +48,5 @@ func (s *ObserverSink) Deliver(ctx context.Context, b *click.Batch) error {
 		return fmt.Errorf("hooks: %w", err)
 	}
 	s.passed.Add(uint64(len(d.rows)))
-	s.last.Store(time.Now().UnixMilli())
 	return nil
 }

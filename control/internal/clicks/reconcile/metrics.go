@@ -4,7 +4,6 @@ import "github.com/shortline/shortline/shared/metric"
 
 func (a *Auditor) metrics() metric.Set {
 	return metric.Set{
-		metric.Gauge("shortline_audit_gaps", "Ranges of missing clicks.", a.gaps.Load),
 		metric.Gauge("shortline_audit_gap_clicks",
 			"Missing clicks: neither stored nor reported as lost, although later clicks of the same lane are.", a.missing.Load),
 		metric.Gauge("shortline_audit_gone_clicks", "Missing clicks that their edge no longer has.", a.gone.Load),

@@ -56,9 +56,9 @@ type Auditor struct {
 	mu      sync.Mutex
 	drifted map[int64]int64 // clicks by which precomputed figures differ, by hour in Unix milliseconds
 
-	gaps, missing, gone, drift, lost, twins atomic.Int64
-	errors                                  atomic.Uint64
-	last                                    atomic.Int64
+	missing, gone, drift, lost, twins atomic.Int64
+	errors                            atomic.Uint64
+	last                              atomic.Int64
 }
 
 // New returns an Auditor on open stores.
@@ -170,7 +170,6 @@ func (a *Auditor) auditGaps(ctx context.Context) error {
 	for r := range known {
 		a.cfg.Logger.Info("gap closed, reduced or expired", "edge", r.Edge, "epoch", r.Epoch, "lane", r.Lane, "from", r.From, "to", r.To)
 	}
-	a.gaps.Store(int64(len(after)))
 	a.missing.Store(missing)
 	a.gone.Store(gone)
 	return nil

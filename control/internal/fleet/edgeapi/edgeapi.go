@@ -377,7 +377,6 @@ func (s *Server) metrics() metric.Set {
 	set := metric.Set{
 		metric.Total("shortline_edgeapi_refused_total", "Requests without a valid token.", s.refused.Load),
 		metric.Gauge("shortline_edgeapi_snapshots_sending", "Snapshots being sent now.", func() int { return len(s.senders) }),
-		metric.Gauge("shortline_edgeapi_held_requests", "Held requests for link changes.", func() int { return len(s.held) }),
 	}
 	for i := range s.answered {
 		for class := 2; class <= 5; class++ {

@@ -13,12 +13,10 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/job"
-	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -46,7 +44,6 @@ const lookEvery = 100 * time.Millisecond
 // Publisher implements snapshot.HostSource. It is safe for concurrent use.
 type Publisher struct {
 	job.Group
-	metric.Set // makes it a prometheus.Collector
 
 	cfg   Config
 	store *store.Store
@@ -55,8 +52,6 @@ type Publisher struct {
 	looked time.Time
 	newest uint64 // revision of the newest change of hosts up to known
 	known  uint64
-
-	full, changes atomic.Uint64
 }
 
 // New returns a Publisher of an open store.
@@ -70,11 +65,6 @@ func New(st *store.Store, cfg Config) *Publisher {
 	p := &Publisher{cfg: cfg, store: st}
 	if len(cfg.Secrets) > 0 {
 		p.Group = job.Group{{Name: "click_id_keys", Every: lookPeriod, Do: p.announcePeriod, Logger: cfg.Logger}}
-	}
-	p.Set = metric.Set{
-		metric.Total("shortline_hosts_full_total", "Full lists of the host names of custom domains that were sent to edges.", p.full.Load),
-		metric.Total("shortline_hosts_changes_total", "Changes of the host names of custom domains that were sent to edges.",
-			p.changes.Load),
 	}
 	return p
 }
@@ -169,11 +159,6 @@ func (p *Publisher) list(ctx context.Context, after uint64, full bool) ([]byte, 
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read hosts after revision %d: %w", after, err)
-	}
-	if full {
-		p.full.Add(1)
-	} else {
-		p.changes.Add(1)
 	}
 	return snapshot.AppendHosts(nil, &h, p.cfg.Key), nil
 }

@@ -11,7 +11,6 @@ package limits
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -24,7 +23,6 @@ import (
 	"github.com/shortline/shortline/shared/each"
 	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/limit"
-	"github.com/shortline/shortline/shared/metric"
 )
 
 // Config has a working zero value.
@@ -44,7 +42,6 @@ const (
 
 // Ledger implements limit.Exchange. It is safe for concurrent use. Run deletes counts of links that do not exist any more.
 type Ledger struct {
-	metric.Set // makes it a prometheus.Collector
 	job.Group
 
 	cfg    Config
@@ -55,9 +52,6 @@ type Ledger struct {
 	mu    sync.Mutex
 	edges []string // alive, in order
 	read  time.Time
-
-	reported, busy, failed atomic.Uint64
-	success                atomic.Int64
 }
 
 var _ limit.Exchange = (*Ledger)(nil)
@@ -69,14 +63,7 @@ func New(cfg Config, st *store.Store) *Ledger {
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	l := &Ledger{cfg: cfg, store: st, slot: make(chan struct{}, 1)}
-	l.Group = job.Group{{Name: "limit_counts", Every: sweepEvery, Do: l.Sweep, Note: job.Failures(&l.failed), Logger: cfg.Logger}}
-	l.Set = metric.Set{
-		metric.Total("shortline_limit_counts_total", "Counts of limited links that edges reported.", l.reported.Load),
-		metric.Total("shortline_limit_busy_total", "Reports of limited links refused because too many were queued.", l.busy.Load),
-		metric.Total("shortline_limit_errors_total", "Failed database operations of the exchange of limits.", l.failed.Load),
-		metric.Time("shortline_limit_last_success_timestamp_seconds", "Time of the last answer of the exchange of limits, 0 for never.",
-			l.success.Load),
-	}
+	l.Group = job.Group{{Name: "limit_counts", Every: sweepEvery, Do: l.Sweep, Logger: cfg.Logger}}
 	return l
 }
 
@@ -93,13 +80,8 @@ func (l *Ledger) ShareCounts(ctx context.Context, r limit.Report) (answer limit.
 		}
 	}
 	if err != nil {
-		if !errors.Is(err, limit.ErrBusy) {
-			l.failed.Add(1)
-		}
 		return limit.Answer{}, fmt.Errorf("share counts of limited links: %w", err)
 	}
-	l.reported.Add(uint64(len(r.Counts)))
-	l.success.Store(l.cfg.Now().UnixMilli())
 	return answer, nil
 }
 
@@ -107,7 +89,6 @@ func (l *Ledger) ShareCounts(ctx context.Context, r limit.Report) (answer limit.
 func (l *Ledger) record(ctx context.Context, r *limit.Report, answer *limit.Answer) error {
 	if l.queued.Add(1) > maxQueued {
 		l.queued.Add(-1)
-		l.busy.Add(1)
 		return limit.ErrBusy
 	}
 	defer l.queued.Add(-1)

@@ -22,7 +22,6 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/lockout"
-	"github.com/shortline/shortline/shared/metric"
 )
 
 // Config has a working zero value.
@@ -47,7 +46,6 @@ const (
 // Counter implements lockout.Exchange. It is safe for concurrent use. Run polls for reports that other replicas took, and
 // deletes rows whose failures no longer count.
 type Counter struct {
-	metric.Set // makes it a prometheus.Collector
 	job.Group
 
 	cfg     Config
@@ -60,9 +58,6 @@ type Counter struct {
 	version uint64
 	changed chan struct{}     // closed and replaced when version changes
 	cache   map[uint64]answer // by the version in the call; valid for the current version
-
-	reported, busy, failed atomic.Uint64
-	success                atomic.Int64
 }
 
 // answer holds the rows that changed up to a version.
@@ -86,13 +81,6 @@ func New(cfg Config, st *store.Store) *Counter {
 		{Name: "lockouts", Every: pollEvery, Do: c.poll, Logger: cfg.Logger}, // while it fails, each edge counts failures for itself
 		{Name: "old_lockouts", Every: sweepEvery, Do: c.Sweep, Logger: cfg.Logger},
 	}
-	c.Set = metric.Set{
-		metric.Total("shortline_guesses_told_total", "Clients with reported password attempts.", c.reported.Load),
-		metric.Total("shortline_guesses_busy_total", "Reports of password attempts refused because too many were queued.", c.busy.Load),
-		metric.Total("shortline_guesses_errors_total", "Failed database operations of the lockout exchange.", c.failed.Load),
-		metric.Time("shortline_guesses_last_success_timestamp_seconds",
-			"Time of the last report of password attempts that was counted, 0 for never.", c.success.Load),
-	}
 	return c
 }
 
@@ -101,7 +89,6 @@ func New(cfg Config, st *store.Store) *Counter {
 func (c *Counter) ReportAttempts(ctx context.Context, r lockout.Report) ([]lockout.State, error) {
 	if c.queued.Add(1) > maxQueued {
 		c.queued.Add(-1)
-		c.busy.Add(1)
 		return nil, lockout.ErrBusy
 	}
 	defer c.queued.Add(-1)
@@ -132,11 +119,8 @@ func (c *Counter) ReportAttempts(ctx context.Context, r lockout.Report) ([]locko
 		return err
 	})
 	if err != nil {
-		c.failed.Add(1)
 		return nil, fmt.Errorf("count password attempts: %w", err)
 	}
-	c.reported.Add(uint64(len(rows)))
-	c.success.Store(now.UnixMilli())
 	if len(rows) > 0 {
 		c.advance(rows[0].Version)
 	}
@@ -235,7 +219,6 @@ func (c *Counter) since(ctx context.Context, after, version uint64) (answer, err
 func (c *Counter) refresh(ctx context.Context) error {
 	version, err := c.store.LinkLockoutVersion(ctx)
 	if err != nil {
-		c.failed.Add(1)
 		return fmt.Errorf("read the version of lockouts: %w", err)
 	}
 	c.mu.Lock()
@@ -287,7 +270,6 @@ func (c *Counter) Sweep(ctx context.Context) error {
 		return tx.ForgetLinkLockouts(ctx, c.cfg.Now().UnixMilli(), c.cfg.MaxRows)
 	})
 	if err != nil {
-		c.failed.Add(1)
 		return fmt.Errorf("delete old lockouts: %w", err)
 	}
 	c.mu.Lock()

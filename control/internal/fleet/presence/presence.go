@@ -59,9 +59,7 @@ type Tracker struct {
 	mu    sync.Mutex
 	edges map[string]*present // by id
 
-	twins, foreign, errors atomic.Uint64
-	missingErrors          atomic.Uint64
-	saved                  atomic.Int64
+	foreign atomic.Uint64 // refused reports
 }
 
 // present is what this replica knows of one edge.
@@ -71,9 +69,6 @@ type present struct {
 	alien    string // the token that was refused and logged last
 	saved    time.Time
 	deferred *store.EdgeReport // not written yet
-
-	seen     time.Time // time of the last report that was accepted
-	revision uint64    // applied revision in that report
 }
 
 var _ snapshot.Reporter = (*Tracker)(nil)
@@ -107,12 +102,14 @@ func New(cfg Config, st *store.Store) *Tracker {
 		cfg.Now = time.Now
 	}
 	t := &Tracker{cfg: cfg, store: st, edges: map[string]*present{}}
-	t.Set = t.metrics()
+	t.Set = metric.Set{
+		metric.Total("shortline_edges_foreign_reports_total", "Reports refused because the edge belongs to another token.", t.foreign.Load),
+	}
 	flush := func(ctx context.Context) error { return t.flush(ctx, false) }
 	t.Group = job.Group{
-		{Name: "edge_reports", Every: flushEvery, Do: flush, Note: job.Failures(&t.errors), Logger: cfg.Logger},
-		{Name: "old_edges", Every: sweepEvery, Do: t.sweep, Note: job.Failures(&t.errors), Logger: cfg.Logger},
-		{Name: "missing_slugs", Every: pruneEvery, Do: t.pruneMissing, Note: job.Failures(&t.missingErrors), Logger: cfg.Logger},
+		{Name: "edge_reports", Every: flushEvery, Do: flush, Logger: cfg.Logger},
+		{Name: "old_edges", Every: sweepEvery, Do: t.sweep, Logger: cfg.Logger},
+		{Name: "missing_slugs", Every: pruneEvery, Do: t.pruneMissing, Logger: cfg.Logger},
 	}
 	return t
 }
@@ -158,7 +155,6 @@ func (t *Tracker) Report(ctx context.Context, s snapshot.Status) (answer snapsho
 			return answer, err
 		}
 	}
-	t.note(&s, now)
 	if t.cfg.Positions != nil {
 		t.cfg.Positions.Applied(s.Edge, s.Cursor)
 	}
@@ -169,32 +165,6 @@ func (t *Tracker) Report(ctx context.Context, s snapshot.Status) (answer snapsho
 		answer.MissingTaken = t.countMissing(ctx, s.Edge, s.Run, missing, now)
 	}
 	return answer, err
-}
-
-// note remembers the time of a report and the revision in it.
-func (t *Tracker) note(s *snapshot.Status, now time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if e := t.edges[s.Edge]; e != nil {
-		e.seen, e.revision = now, s.Cursor.Revision
-	}
-}
-
-// recently is how long metrics count an edge after its last report.
-const recently = 5 * time.Minute
-
-// lag counts the edges that reported to this process recently, and returns how many revisions the slowest one is behind.
-func (t *Tracker) lag() (edges int, behind uint64) {
-	now, head := t.cfg.Now(), t.store.KnownRevision()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, e := range t.edges {
-		if !e.seen.IsZero() && now.Sub(e.seen) <= recently {
-			edges++
-			behind = max(behind, head-min(head, e.revision))
-		}
-	}
-	return edges, behind
 }
 
 // deferWrite keeps a report for the next flush if the same run was written recently, and returns whether it did.
@@ -225,7 +195,6 @@ func (t *Tracker) save(ctx context.Context, r store.EdgeReport, before string) e
 		return err
 	})
 	if err != nil {
-		t.errors.Add(1)
 		return fmt.Errorf("save an edge's report: %w", err)
 	}
 	t.mu.Lock()
@@ -249,7 +218,6 @@ func (t *Tracker) save(ctx context.Context, r store.EdgeReport, before string) e
 	t.mu.Unlock()
 	switch refused {
 	case store.Taken:
-		t.saved.Store(r.SeenAt)
 		return nil
 	case store.Foreign:
 		t.foreign.Add(1)
@@ -258,7 +226,6 @@ func (t *Tracker) save(ctx context.Context, r store.EdgeReport, before string) e
 		}
 		return fmt.Errorf("%w: edge %s", ErrForeign, r.Edge)
 	}
-	t.twins.Add(1)
 	if firstTime {
 		t.cfg.Logger.Error("duplicate edge id refused",
 			"edge", r.Edge, "alive", other.Run, "alive_seen", time.UnixMilli(other.SeenAt), "refused", r.Run, "effect",
@@ -326,7 +293,6 @@ func (t *Tracker) Run(ctx context.Context) error {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	if err := t.flush(last, true); err != nil {
-		t.errors.Add(1)
 		t.cfg.Logger.Error("edge reports not saved", "error", err.Error())
 	}
 	return err
@@ -357,7 +323,6 @@ func (t *Tracker) flush(ctx context.Context, all bool) error {
 	if err != nil {
 		return fmt.Errorf("save the reports of %d edges: %w", len(due), err)
 	}
-	t.saved.Store(now.UnixMilli())
 	return nil
 }
 
@@ -371,21 +336,4 @@ func (t *Tracker) sweep(ctx context.Context) error {
 	}
 	t.mu.Unlock()
 	return t.store.Tx(ctx, func(tx *store.Tx) error { return tx.ForgetEdges(ctx, now.Add(-keepEdges).UnixMilli()) })
-}
-
-func (t *Tracker) metrics() metric.Set {
-	edges := func() int { n, _ := t.lag(); return n }
-	behind := func() uint64 { _, n := t.lag(); return n }
-	return metric.Set{
-		metric.Gauge("shortline_publish_edges", "Edges that reported to this process within five minutes.", edges),
-		metric.Gauge("shortline_publish_behind_revisions",
-			"Lag of the slowest of these edges: the newest revision minus the revision in its last report.", behind),
-		metric.Total("shortline_edges_twin_reports_total", "Reports refused because another live edge has the same id.", t.twins.Load),
-		metric.Total("shortline_edges_foreign_reports_total", "Reports refused because the edge belongs to another token.", t.foreign.Load),
-		metric.Total("shortline_edges_missing_errors_total", "Batches of missing slugs that could not be counted; edges send them again.",
-			t.missingErrors.Load),
-		metric.Total("shortline_edges_errors_total", "Failed writes of edge reports.", t.errors.Load),
-		metric.Time("shortline_edges_last_success_timestamp_seconds", "Time of the last edge report that was saved, 0 for never.",
-			t.saved.Load),
-	}
 }

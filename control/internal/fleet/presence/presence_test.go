@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -80,28 +79,6 @@ func TestTracker_every_replica_knows_every_edge(t *testing.T) {
 			got.Address != "https://e1.example" {
 			f.Errorf("%+v, %v", got, err)
 		}
-		const figures = `# HELP shortline_publish_behind_revisions Lag of the slowest of these edges: the newest revision minus the revision in its last report.
-# TYPE shortline_publish_behind_revisions gauge
-shortline_publish_behind_revisions %d
-# HELP shortline_publish_edges Edges that reported to this process within five minutes.
-# TYPE shortline_publish_edges gauge
-shortline_publish_edges %d
-`
-		spread := func(behind, edges int) {
-			f.Helper()
-			if err := testutil.CollectAndCompare(a, strings.NewReader(fmt.Sprintf(figures, behind, edges)),
-				"shortline_publish_behind_revisions",
-				"shortline_publish_edges"); err != nil {
-				f.Error(err)
-			}
-		}
-		for range 8 {
-			testkit.Must(f, f.store.Tx(ctx, func(tx *store.Tx) error { return tx.Touch(ctx, 1, "one") }))
-		}
-		spread(3, 1)
-		f.pass(6 * time.Minute)
-		spread(0, 0)
-		f.pass(-6 * time.Minute)
 		if later, err := f.store.EdgeReports(ctx, f.now().Add(time.Minute).UnixMilli()); err != nil || len(later) != 0 {
 			f.Errorf("edges seen in the future: %v, %v", later, err)
 		}

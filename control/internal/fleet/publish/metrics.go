@@ -9,9 +9,9 @@ import (
 
 // counts holds the counters since the start.
 type counts struct {
-	held           atomic.Int64
-	builds, failed atomic.Uint64
-	took           atomic.Int64 // ns, of successful builds
+	held   atomic.Int64
+	failed atomic.Uint64 // builds
+	took   atomic.Int64  // ns, of successful builds
 }
 
 func (c *counts) built(err error, took time.Duration) {
@@ -19,15 +19,13 @@ func (c *counts) built(err error, took time.Duration) {
 		c.failed.Add(1)
 		return
 	}
-	c.builds.Add(1)
 	c.took.Add(int64(took))
 }
 
 func (c *counts) metrics() metric.Set {
 	return metric.Set{
 		metric.Gauge("shortline_publish_held_requests", "Requests for link changes that are held now.", c.held.Load),
-		metric.Total("shortline_publish_documents_total", "Full documents built.", c.builds.Load),
-		metric.Total("shortline_publish_documents_seconds_total", "Time spent building them.", func() float64 {
+		metric.Total("shortline_publish_documents_seconds_total", "Time spent building full documents.", func() float64 {
 			return time.Duration(c.took.Load()).Seconds()
 		}),
 		metric.Total("shortline_publish_errors_total", "Failed builds of full documents.", c.failed.Load),

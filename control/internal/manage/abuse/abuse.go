@@ -45,10 +45,7 @@ type Service struct {
 	holder  string // of leases
 	notices notices
 
-	reports, lost     atomic.Uint64
-	suspended, lifted atomic.Uint64
-	failed            atomic.Uint64 // runs of checks
-	checked           atomic.Int64  // Unix milliseconds of the last finished check
+	checked atomic.Int64 // Unix milliseconds of the last finished check
 }
 
 // New returns a Service.
@@ -59,19 +56,11 @@ func New(cfg Config, st *store.Store) *Service {
 	}
 	s := &Service{cfg: cfg, store: st, holder: store.NewID()}
 	s.Set = metric.Set{
-		metric.Total("shortline_abuse_reports_total", "Reports of links by visitors that were stored.", s.reports.Load),
-		metric.Total("shortline_abuse_reports_failed_total", "Reports of links that could not be stored; the visitor was told.",
-			s.lost.Load),
-		metric.Total("shortline_destinations_suspended_total", "Links that a check of all destinations suspended.", s.suspended.Load),
-		metric.Total("shortline_destinations_released_total", "Links whose suspension a check of all destinations lifted.", s.lifted.Load),
-		metric.Total("shortline_destinations_errors_total",
-			"Checks of all destinations that were interrupted by an error; they continue later.",
-			s.failed.Load),
 		metric.Time("shortline_destinations_last_success_timestamp_seconds",
 			"Time when this process last finished a check of all destinations, 0 for never.", s.checked.Load),
 	}
 	s.Group = job.Group{
-		{Name: "destinations", Every: cmp.Or(cfg.Every, 10*time.Second), Do: s.CheckAll, Note: job.Failures(&s.failed), Logger: cfg.Logger},
+		{Name: "destinations", Every: cmp.Or(cfg.Every, 10*time.Second), Do: s.CheckAll, Logger: cfg.Logger},
 		{Name: "old_cases", Every: forgetEvery, Do: s.deleteOldCases, Logger: cfg.Logger},
 	}
 	return s

@@ -270,7 +270,6 @@ func (s *Service) block(ctx context.Context, source string, t *store.LinkTargets
 		return fmt.Errorf("suspend a link: %w", err)
 	}
 	if changed {
-		s.suspended.Add(1)
 		s.cfg.Logger.Warn("link suspended by check", "url_id", t.ID, "source", source)
 	}
 	return nil
@@ -309,7 +308,6 @@ func (s *Service) release(ctx context.Context, source string, t *store.LinkTarge
 		return fmt.Errorf("lift a suspension: %w", err)
 	}
 	if changed {
-		s.lifted.Add(1)
 		s.cfg.Logger.Info("link released by check", "url_id", t.ID, "source", source)
 	}
 	return nil

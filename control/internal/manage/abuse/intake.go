@@ -79,11 +79,8 @@ func (s *Service) Accept(ctx context.Context, r abuse.Report) error {
 			Metadata: map[string]any{"urlId": u.ID, "domain": analytics.OrNull(u.Hostname), "slug": u.Slug, "reason": r.Reason}})
 	})
 	switch {
-	case err == nil:
-		s.reports.Add(1)
-	case errors.Is(err, abuse.ErrBusy), errors.Is(err, abuse.ErrUnknown):
+	case err == nil, errors.Is(err, abuse.ErrBusy), errors.Is(err, abuse.ErrUnknown):
 	case ctx.Err() == nil:
-		s.lost.Add(1)
 		s.cfg.Logger.Error("abuse report not stored", "error", err.Error())
 	}
 	return problem.Doing("accept an abuse report", err)

@@ -108,7 +108,7 @@ type Service struct {
 	client *outbound.Client
 	box    *seal.Box
 
-	fired, resolved, sent, failed, lost atomic.Uint64
+	lost atomic.Uint64 // messages
 }
 
 // New returns a Service. Close it when it has ended.
@@ -126,10 +126,6 @@ func New(cfg Config, st *store.Store, clicks analytics.Store) (*Service, error) 
 		s.client = outbound.New(outbound.Policy{Timeout: 10 * time.Second})
 	}
 	s.Set = metric.Set{
-		metric.Total("shortline_alerts_fired_total", "Alerts that fired.", s.fired.Load),
-		metric.Total("shortline_alerts_resolved_total", "Alerts that were resolved.", s.resolved.Load),
-		metric.Total("shortline_alert_messages_sent_total", "Messages about alerts that a channel accepted.", s.sent.Load),
-		metric.Total("shortline_alert_messages_failed_total", "Attempts to send a message about an alert that failed.", s.failed.Load),
 		metric.Total("shortline_alert_messages_lost_total", "Messages about alerts that were given up.", s.lost.Load),
 	}
 	s.Group = job.Group{

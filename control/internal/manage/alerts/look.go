@@ -24,9 +24,7 @@ func (s *Service) lookAt(ctx context.Context, r *store.AlertRule) error {
 
 // settleAlerts stores alerts that have fired or are resolved, with their messages and events.
 func (s *Service) settleAlerts(ctx context.Context, ruleID string, causes []cause, judged *judgement) error {
-	fired, resolved := 0, 0
-	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		fired, resolved = 0, 0
+	return s.store.Tx(ctx, func(tx *store.Tx) error {
 		r, err := tx.LockAlertRule(ctx, ruleID)
 		if errors.Is(err, store.ErrNotFound) || err == nil && !r.Active { // it was deleted or turned off meanwhile
 			return nil
@@ -63,7 +61,6 @@ func (s *Service) settleAlerts(ctx context.Context, ruleID string, causes []caus
 				return err
 			}
 			events = append(events, eventOf(webhooks.AlertFired, &a))
-			fired++
 		}
 		for i := range open {
 			a := &open[i]
@@ -75,15 +72,9 @@ func (s *Service) settleAlerts(ctx context.Context, ruleID string, causes []caus
 				return err
 			}
 			events = append(events, eventOf(webhooks.AlertResolved, a))
-			resolved++
 		}
 		return webhooks.Emit(ctx, tx, events...)
 	})
-	if err == nil {
-		s.fired.Add(uint64(fired))
-		s.resolved.Add(uint64(resolved))
-	}
-	return err
 }
 
 // fire stores a new alert and its messages.

@@ -101,14 +101,11 @@ func (s *Service) ended(ctx context.Context, m *store.AlertMessage, f failure) e
 		}
 		switch {
 		case f.text == "":
-			s.sent.Add(1)
 			return tx.EndAlertMessage(ctx, m.Num)
 		case f.final || now.Sub(time.UnixMilli(m.CreatedAt)) > giveUp:
-			s.failed.Add(1)
 			s.lost.Add(1)
 			return tx.EndAlertMessage(ctx, m.Num)
 		}
-		s.failed.Add(1)
 		return tx.RetryAlertMessage(ctx, m.Num, now.Add(max(f.pause, retries.Delay(m.Attempts))).UnixMilli())
 	})
 }
@@ -138,7 +135,6 @@ func (s *Service) mail(ctx context.Context, m *store.AlertMessage, address strin
 		if err := s.cfg.Mail.Send(ctx, tx, address, content); err != nil {
 			return err
 		}
-		s.sent.Add(1)
 		if err := tx.NoteAlertSent(ctx, m.Channel.Num, "", s.nowMillis()); err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ const (
 	hashDigits = 12
 )
 
-// Watcher logs the head of the chain once a minute and exports it in two metrics. Logs and metrics are stored outside
+// Watcher logs the head of the chain once a minute and exports the start of its hash in a metric. Logs and metrics are stored outside
 // the database, so they reveal changes that the chain cannot. It also checks that the previous head still exists. It
 // is a service.
 type Watcher struct {
@@ -36,9 +36,7 @@ type Watcher struct {
 	last Head
 
 	lost  atomic.Uint64
-	seen  atomic.Int64  // ms
 	value atomic.Uint64 // first digits of the hash
-	row   atomic.Int64
 }
 
 // NewWatcher returns a Watcher. every is the interval between two checks; 0 means a minute.
@@ -48,12 +46,9 @@ func NewWatcher(st *store.Store, log *slog.Logger, every time.Duration) *Watcher
 	w := &Watcher{store: st, log: log}
 	w.Group = job.Group{{Name: "audit_head", Every: every, Timeout: min(every, watchWithin), Do: w.look, Logger: log}}
 	w.Set = metric.Set{
-		metric.Gauge("shortline_audit_log_head_row", "Number of the newest row of the audit log.", w.row.Load),
 		metric.Gauge("shortline_audit_log_head_hash", "First 12 hex digits of the newest row's hash, as a number.", w.value.Load),
 		metric.Total("shortline_audit_log_changes_total", "Checks that found the previous newest row of the audit log missing or changed.",
 			w.lost.Load),
-		metric.Time("shortline_audit_log_last_success_timestamp_seconds",
-			"Unix time of the last successful read of the audit log's newest row; 0: never.", w.seen.Load),
 	}
 	return w
 }
@@ -74,13 +69,11 @@ func (w *Watcher) look(ctx context.Context) error {
 		w.log.Error("audit log row missing or changed", "row", w.last.Seq, "hash_was", w.last.Hash, "hash_is", before)
 	}
 	w.last = Head{seq, hash}
-	w.row.Store(seq)
 	if len(hash) >= hashDigits {
 		if n, err := strconv.ParseUint(hash[:hashDigits], 16, 64); err == nil {
 			w.value.Store(n)
 		}
 	}
-	w.seen.Store(store.Now())
 	w.log.Info("audit log head", "row", seq, "hash", hash, "hmac", mac.String)
 	return nil
 }

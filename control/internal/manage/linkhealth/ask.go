@@ -86,7 +86,6 @@ func (s *Service) followRedirects(ctx context.Context, method, address string) v
 		}
 		r.Header.Set("User-Agent", s.agent)
 		r.Header.Set("Accept", "text/html,*/*;q=0.8")
-		s.requests.Add(1)
 		res, err := s.client.Do(r)
 		if err != nil {
 			return ofError(err)

@@ -149,7 +149,6 @@ func (s *Service) keepAnswers(ctx context.Context, answers <-chan answer) error 
 		}
 	}
 	if !answered && len(quiet) >= outageHosts {
-		s.outages.Add(1)
 		for i := range silent {
 			silent[i].verdict = verdict{result: later}
 		}

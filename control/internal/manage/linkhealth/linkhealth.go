@@ -72,9 +72,7 @@ type Service struct {
 	holder string // of cursors
 	lease  *job.Lease
 
-	requests                      atomic.Uint64
 	works, moved, failed, unclear atomic.Uint64
-	broken, recovered, outages    atomic.Uint64
 }
 
 // New returns a Service. Close it when it has ended.
@@ -93,16 +91,8 @@ func New(cfg Config, st *store.Store) *Service {
 		return metric.Total("shortline_destination_health_checks_total", "Destinations that were asked whether they work, by the result.", n.Load,
 			"result", result)
 	}
-	changes := func(to string, n *atomic.Uint64) prometheus.Collector {
-		return metric.Total("shortline_destination_health_changes_total", "Links whose destination broke or recovered.", n.Load, "to", to)
-	}
 	s.Set = metric.Set{
 		checks("ok", &s.works), checks("redirected", &s.moved), checks("failed", &s.failed), checks("unclear", &s.unclear),
-		metric.Total("shortline_destination_health_requests_total", "Requests to destinations, redirects included.", s.requests.Load),
-		metric.Total("shortline_destination_health_outages_total",
-			"Batches of questions without any answer. They do not count, because the network of this process is probably down.",
-			s.outages.Load),
-		changes("broken", &s.broken), changes("recovered", &s.recovered),
 	}
 	s.Group = job.Group{{Name: "destination_health", Every: every, Do: s.Work, Logger: cfg.Logger}}
 	if !cfg.Enabled {

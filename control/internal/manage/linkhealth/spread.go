@@ -57,18 +57,7 @@ func (s *Service) tell(ctx context.Context, tx *store.Tx, links []uint64) error 
 		}
 		events = append(events, eventOf(tx.Conn, &u, c))
 	}
-	s.countChanges(events)
 	return webhooks.Emit(ctx, tx, events...)
-}
-
-func (s *Service) countChanges(events []webhooks.Event) {
-	for _, e := range events {
-		if e.Name == webhooks.DestinationBroken {
-			s.broken.Add(1)
-		} else {
-			s.recovered.Add(1)
-		}
-	}
 }
 
 func eventOf(c store.Conn, u *store.Link, change *store.HealthChange) webhooks.Event {

@@ -33,16 +33,12 @@ func (s *Service) Reload(ctx context.Context) error {
 	switch {
 	case errors.Is(err, errUnchanged):
 	case err != nil:
-		if ctx.Err() == nil {
-			s.failed.Add(1)
-		}
 		return fmt.Errorf("load blocked destinations from %s: %w", s.cfg.Blocked, err)
 	default:
 		s.seen = now
 		s.hosts.Store(hosts)
 		s.cfg.Logger.Info("blocked destinations loaded", "from", s.cfg.Blocked, "hosts", hosts.Len(), "ignored_lines", hosts.invalid)
 	}
-	s.loaded.Store(time.Now().UnixMilli())
 	return nil
 }
 

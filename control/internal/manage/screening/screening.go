@@ -91,8 +91,6 @@ type Service struct {
 	seen    seen
 
 	answers [3]atomic.Uint64 // of the check service, by Verdict
-	failed  atomic.Uint64    // readings of the list
-	loaded  atomic.Int64     // Unix milliseconds
 
 	broken broken
 }
@@ -109,11 +107,6 @@ func New(cfg Config) *Service {
 		lists: outbound.New(outbound.Policy{AllowPrivate: true, Timeout: time.Minute, MaxBody: maxListBytes + 1}),
 	}
 	s.Set = metric.Set{
-		metric.Gauge("shortline_blocklist_hosts", "Entries of the list of blocked destinations.", func() int { return s.Hosts().Len() }),
-		metric.Total("shortline_blocklist_errors_total", "Failed readings of the list of blocked destinations; the last list stays in use.",
-			s.failed.Load),
-		metric.Time("shortline_blocklist_last_success_timestamp_seconds", "Time of the last successful reading of the list, 0 for never.",
-			s.loaded.Load),
 		metric.Total("shortline_destination_checks_total", "Answers of the destination check service, by verdict.", s.answers[Allowed].Load,
 			"verdict", "allow"),
 		metric.Total("shortline_destination_checks_total", "Answers of the destination check service, by verdict.", s.answers[Blocked].Load,

@@ -52,7 +52,7 @@ type metrics struct {
 func newMetrics(r prometheus.Registerer, q queue) (*metrics, error) {
 	m := &metrics{
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "shortline_webhooks_attempts_total", Help: "Delivery attempts by result (success, failure).",
+			Name: "shortline_webhooks_attempts_total", Help: "Delivery attempts by outcome (success, failure).",
 		}, []string{"outcome"}),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "shortline_webhooks_attempt_duration_seconds", Help: "Duration of delivery attempts.",

@@ -95,7 +95,7 @@ func New(cfg Config, st *store.Store) (*Service, error) {
 	if s.Enabled() {
 		every = cmp.Or(cfg.Poll, 2*time.Second)
 	}
-	s.Group = job.Group{{Name: "mail", Every: every, Do: s.turn, Wake: s.wake, Note: s.recordTurn, Logger: cfg.Logger}}
+	s.Group = job.Group{{Name: "mail", Every: every, Do: s.turn, Wake: s.wake, Logger: cfg.Logger}}
 	return s, nil
 }
 

@@ -40,11 +40,9 @@ func (q queue) Collect(ch chan<- prometheus.Metric) {
 }
 
 type metrics struct {
-	sent     *prometheus.CounterVec
-	failed   *prometheus.CounterVec
-	retries  prometheus.Counter
-	errors   prometheus.Counter
-	lastTurn prometheus.Gauge
+	sent    *prometheus.CounterVec
+	failed  *prometheus.CounterVec
+	retries prometheus.Counter
 }
 
 // The reasons of e-mails that are given up.
@@ -66,13 +64,6 @@ func newMetrics(r prometheus.Registerer, q queue) (*metrics, error) {
 		retries: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "shortline_mail_retries_total", Help: "Failed attempts to send an e-mail that are repeated later.",
 		}),
-		errors: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "shortline_mail_errors_total", Help: "Failed reads and writes of the outbox.",
-		}),
-		lastTurn: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "shortline_mail_last_success_timestamp_seconds",
-			Help: "Time of the last successful search for e-mails to send, in Unix seconds; 0 without SMTP_URL.",
-		}),
 	}
 	for _, kind := range kinds { // so that rate() sees the first
 		m.sent.WithLabelValues(kind)
@@ -82,7 +73,7 @@ func newMetrics(r prometheus.Registerer, q queue) (*metrics, error) {
 	if r == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{q, m.sent, m.failed, m.retries, m.errors, m.lastTurn} {
+	for _, c := range []prometheus.Collector{q, m.sent, m.failed, m.retries} {
 		if err := r.Register(c); err != nil {
 			return nil, err
 		}

@@ -35,7 +35,6 @@ func (s *Service) Run(ctx context.Context) error {
 	if s.Enabled() {
 		err := s.store.Tx(ctx, func(tx *store.Tx) error { return tx.ReleaseMail(ctx, s.now()) })
 		if err != nil && ctx.Err() == nil { // other replicas get them when the leases expire
-			s.metrics.errors.Inc()
 			s.cfg.Logger.Warn("e-mails delayed", "error", err.Error())
 		}
 	}
@@ -44,16 +43,6 @@ func (s *Service) Run(ctx context.Context) error {
 	defer cut.Stop()
 	s.inFlight.Wait()
 	return err
-}
-
-// recordTurn counts the outcome of a turn.
-func (s *Service) recordTurn(err error) {
-	switch {
-	case err != nil:
-		s.metrics.errors.Inc()
-	case s.Enabled():
-		s.metrics.lastTurn.SetToCurrentTime()
-	}
 }
 
 // turn drops expired e-mails and starts an attempt for each due one, as long as attempts are free.
@@ -170,7 +159,6 @@ func (s *Service) record(began time.Time, write func(context.Context, *store.Tx)
 		if err == nil {
 			return
 		}
-		s.metrics.errors.Inc()
 		last := s.attempts.Err() != nil ||
 			!backoff.Sleep(ctx, backoff.Policy{First: 100 * time.Millisecond, Most: 5 * time.Second}.Delay(failures))
 		if last {

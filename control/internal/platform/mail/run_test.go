@@ -50,6 +50,7 @@ func newWorld(t *testing.T, st *store.Store, cfg mailtest.Config, changes ...fun
 	var err error
 	w.service, err = mail.New(of, st)
 	testkit.Must(t, err)
+	w.metrics.MustRegister(w.service.JobMetrics())
 	return w
 }
 
@@ -105,7 +106,7 @@ func TestService_Run_sends_at_once(t *testing.T) {
 			c.Poll = time.Hour
 		})
 		w.run()
-		testkit.Eventually(t, "the first turn", func() bool { return w.count("shortline_mail_last_success_timestamp_seconds") > 0 })
+		testkit.Eventually(t, "the first turn", func() bool { return w.count("shortline_job_runs_total", "name", "mail") > 0 })
 		w.send("bob@example.com", invitation()) // wakes the service
 		m := w.Wait(t, "bob@example.com")
 		if !m.TLS || m.Link != "https://sho.rt/console/invitation?token=canary-token" {

@@ -94,7 +94,6 @@ type counts struct {
 	rebuilt, failed atomic.Uint64
 	replica         replicaErrors
 	waiting         atomic.Int64
-	at              atomic.Int64 // time of the last success, Unix milliseconds
 }
 
 var _ analytics.Store = (*Store)(nil)

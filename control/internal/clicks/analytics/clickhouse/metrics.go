@@ -12,18 +12,13 @@ import (
 
 // Stats has the results of Run since the store was opened.
 type Stats struct {
-	Rebuilt, Failed uint64    // rebuilt slots; failed attempts
-	Waiting         int       // slots that had ended, with a write since their last build, at the last check of Run
-	Success         time.Time // time of the last success; zero if there was none
+	Rebuilt, Failed uint64 // rebuilt slots; failed attempts
+	Waiting         int    // slots that had ended, with a write since their last build, at the last check of Run
 }
 
 // Stats returns the current figures of Run.
 func (s *Store) Stats() Stats {
-	st := Stats{Rebuilt: s.stats.rebuilt.Load(), Failed: s.stats.failed.Load(), Waiting: int(s.stats.waiting.Load())}
-	if ms := s.stats.at.Load(); ms != 0 {
-		st.Success = time.UnixMilli(ms)
-	}
-	return st
+	return Stats{Rebuilt: s.stats.rebuilt.Load(), Failed: s.stats.failed.Load(), Waiting: int(s.stats.waiting.Load())}
 }
 
 const diskTimeout = time.Second // of a scrape
@@ -67,9 +62,6 @@ func (c *counts) metrics() metric.Set {
 		metric.Gauge("shortline_rollup_waiting_slots",
 			"Quarter hours that have ended and whose rollups are out of date. Reports read their clicks instead.", c.waiting.Load),
 		metric.Total("shortline_rollup_errors_total", "Failed rebuilds of rollups.", c.failed.Load),
-		metric.Time("shortline_rollup_last_success_timestamp_seconds",
-			"Time at which rollups were last rebuilt or found up to date; 0 if never.",
-			c.at.Load),
 	}
 	for i, code := range replicaCodes {
 		set = append(set, metric.Total("shortline_clickhouse_replica_errors_total",

@@ -78,9 +78,7 @@ func (s *Store) noteRollup(err error) {
 	if err != nil {
 		s.stats.failed.Add(1)
 		s.stats.replica.note(err)
-		return
 	}
-	s.stats.at.Store(time.Now().UnixMilli())
 }
 
 // state has the marks and the build of a slot.

@@ -20,7 +20,6 @@ import (
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/kafkaconn"
-	"github.com/shortline/shortline/shared/metric"
 )
 
 // timeout limits each request to a broker.
@@ -31,8 +30,6 @@ const lanes = 8
 
 // Queue implements convert.Queue. Run prepares the topic. It is safe for concurrent use.
 type Queue struct {
-	metric.Set // makes it a prometheus.Collector
-
 	topic  string
 	log    *slog.Logger
 	conn   *kafkaconn.Conn
@@ -40,9 +37,6 @@ type Queue struct {
 	edge   uint64 // identity of this process among the writers of the topic
 	next   atomic.Uint64
 	seq    [lanes]atomic.Uint64
-
-	sent, failed atomic.Uint64
-	last         atomic.Int64 // Unix milliseconds
 }
 
 // New returns a Queue to the topic of the settings (kafkaconn.Settings.ForConversions). It does not connect.
@@ -51,21 +45,14 @@ func New(s kafkaconn.Settings, log *slog.Logger) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Queue{topic: s.FullTopic(), log: cmp.Or(log, slog.Default()), conn: conn, client: conn.Client(), edge: rand.Uint64()}
-	r.Set = metric.Set{
-		metric.Total("shortline_kafkaqueue_conversions_total", "Conversions of the API that were written to Kafka.", r.sent.Load),
-		metric.Total("shortline_kafkaqueue_errors_total", "Failed requests to Kafka with conversions of the API.", r.failed.Load),
-		metric.Time("shortline_kafkaqueue_last_success_timestamp_seconds",
-			"Time at which conversions of the API were last written to Kafka; 0 if never.", r.last.Load),
-	}
-	return r, nil
+	return &Queue{topic: s.FullTopic(), log: cmp.Or(log, slog.Default()), conn: conn, client: conn.Client(), edge: rand.Uint64()}, nil
 }
 
 // Run creates a missing topic if the settings allow it, retrying while Kafka is down, and returns nil when ctx ends.
 // Conversions can be sent before; without a topic they fail.
 func (r *Queue) Run(ctx context.Context) error {
 	defer r.conn.Close()
-	if r.conn.Settle(ctx, r.log, func() { r.failed.Add(1) }) {
+	if r.conn.Settle(ctx, r.log, func() {}) {
 		<-ctx.Done()
 	}
 	return nil
@@ -76,12 +63,9 @@ func (r *Queue) Send(ctx context.Context, list []conversion.Conversion) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := r.send(ctx, list); err != nil {
-		r.failed.Add(1)
 		r.conn.Refresh()
 		return err
 	}
-	r.sent.Add(uint64(len(list)))
-	r.last.Store(time.Now().UnixMilli())
 	return nil
 }
 

@@ -161,9 +161,6 @@ func (s *Source) advance(ctx context.Context, partition int, at *unread, part sh
 	next := *at
 	list, err := next.decompress(partition, part.batch)
 	if len(list) > 0 {
-		for i := range list {
-			s.stats.bytes.Add(uint64(len(list[i].value)))
-		}
 		s.reached(partition, place{at.next, at.end, list[0].time, len(list), at.seen})
 		next.oldest = list[len(list)-1].time
 		if !s.deliver(ctx, list, &seat{places: part.places}) {

@@ -13,7 +13,7 @@ import (
 )
 
 type counts struct {
-	messages, bytes, clicks, failures, dead, expired, rewinds, generations atomic.Uint64
+	messages, clicks, failures, dead, expired, rewinds, generations atomic.Uint64
 
 	delivered, committed atomic.Int64 // Unix milliseconds
 }
@@ -21,7 +21,6 @@ type counts struct {
 // Stats has the current figures of a member. Counters start with the process.
 type Stats struct {
 	Messages    uint64 // delivered or put aside
-	Bytes       uint64 // of messages read, after decompression
 	Clicks      uint64 // delivered, repeats included
 	Failures    uint64 // failed requests and deliveries, each of which was retried
 	Dead        uint64 // messages put aside
@@ -50,7 +49,7 @@ func (s *Source) Stats() Stats {
 		return time.UnixMilli(ms)
 	}
 	st := Stats{
-		Messages: c.messages.Load(), Bytes: c.bytes.Load(), Clicks: c.clicks.Load(), Failures: c.failures.Load(), Dead: c.dead.Load(),
+		Messages: c.messages.Load(), Clicks: c.clicks.Load(), Failures: c.failures.Load(), Dead: c.dead.Load(),
 		Expired: c.expired.Load(), Rewinds: c.rewinds.Load(), Generations: c.generations.Load(),
 		LastDelivered: at(c.delivered.Load()), LastCommitted: at(c.committed.Load()),
 	}
@@ -97,8 +96,6 @@ func (s *Source) newMetrics() metrics {
 	return metrics{
 		metric.Set{
 			metric.Total("shortline_kafkasource_messages_total", "Messages delivered or put aside.", c.messages.Load, constant...),
-			metric.Total("shortline_kafkasource_message_bytes_total", "Bytes of messages read, after decompression.", c.bytes.Load,
-				constant...),
 			metric.Total("shortline_kafkasource_clicks_total", "Clicks delivered, repeats included.", c.clicks.Load, constant...),
 			metric.Total("shortline_kafkasource_errors_total", "Failed requests and deliveries. Each is retried.", c.failures.Load,
 				constant...),
@@ -106,20 +103,13 @@ func (s *Source) newMetrics() metrics {
 				c.dead.Load, constant...),
 			metric.Total("shortline_kafkasource_expired_messages_total", "Messages that the topic deleted before they were read.",
 				c.expired.Load, constant...),
-			metric.Total("shortline_kafkasource_rewinds_total", "Partitions read again from the start because their log was truncated.",
-				c.rewinds.Load, constant...),
 			metric.Total("shortline_kafkasource_generations_total", "Assignments of partitions to this member.", c.generations.Load,
 				constant...),
 			metric.Gauge("shortline_kafkasource_partitions", "Partitions assigned to this member.", func() int {
 				return s.Stats().Partitions
-			},
-				constant...),
-			metric.Gauge("shortline_kafkasource_in_flight_messages", "Messages being delivered.", func() int { return s.Stats().InFlight },
-				constant...),
+			}, constant...),
 			metric.Time("shortline_kafkasource_last_success_timestamp_seconds",
 				"Time of the last successful delivery of clicks; 0 if there was none.", c.delivered.Load, constant...),
-			metric.Time("shortline_kafkasource_commit_last_success_timestamp_seconds",
-				"Time of the last successful offset commit; 0 if there was none.", c.committed.Load, constant...),
 		},
 		prometheus.NewDesc("shortline_kafkasource_lag_messages",
 			"Consumer lag: messages of a partition of this member that are not delivered yet.", []string{"partition"}, labels),
