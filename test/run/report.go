@@ -13,10 +13,14 @@ import (
 func (r *testRun) announcement() string {
 	var b strings.Builder
 	var missing []string
-	for _, tool := range []string{"gcc", "java", "psql", "chromium", "npm", "php", "prometheus"} {
+	for _, tool := range []string{"gcc", "java", "psql", "npm", "php", "prometheus"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			missing = append(missing, tool)
 		}
+	}
+	_, small := exec.LookPath("chromium-headless-shell")
+	if _, full := exec.LookPath("chromium"); small != nil && full != nil {
+		missing = append(missing, "chromium")
 	}
 	cache := filepath.Dir(r.times.file)
 	for what, pattern := range map[string]string{"Kafka (43 MB)": "kafka-*", "ClickHouse's engine (160 MB)": "chdb-*",
