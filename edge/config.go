@@ -119,8 +119,6 @@ type Config struct {
 	// SnapshotKeys are comma-separated public keys (Ed25519, base64). One of them must have signed all links from the
 	// control plane. "" means that no signature is required.
 	SnapshotKeys string
-	// AllowLoss accepts a snapshot with far fewer links, or with an older revision, than the present one.
-	AllowLoss bool
 
 	// SpoolSync determines which clicks a power failure can lose: "interval" (default: those since the last sync),
 	// "always" (none, but redirects wait for the disk, and get 503 if it fails), "none" (those that the system had not written).

@@ -73,15 +73,12 @@ type Deps struct {
 	// ClockAhead returns by how much this machine's clock is ahead of the control plane's, and whether that is known. It
 	// is nil if both have one clock.
 	ClockAhead func() (ahead time.Duration, known bool)
-	// Upstream dials the control plane, to which the edge forwards requests for UpstreamPaths. If it is nil, the edge
+	// Upstream dials the control plane, to which the edge forwards requests for its paths. If it is nil, the edge
 	// answers links only.
 	Upstream func(context.Context) (net.Conn, error)
 	// UpstreamToken is sent with every forwarded request, so that the control plane trusts the visitor's address in it;
 	// "" sends none.
 	UpstreamToken config.Secret
-	// UpstreamPaths are the paths of the control plane; nil means "/" itself and all paths below /api, /mcp, /console,
-	// /login, /admin and /static, and the pages of shared reports below /share.
-	UpstreamPaths []string
 	// Watched reports whether somebody looks at clicks, as in a report or a live feed. While nobody does, clicks and conversions
 	// wait longer for others before they are shipped. If it is nil, somebody always looks.
 	Watched func() bool
@@ -165,7 +162,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	}
 	if e.agent, err = agent.New(agent.Config{
 		Dir: filepath.Join(cfg.DataDir, "links"), Source: deps.Links, Reports: deps.Reports, Table: e.table, Logger: e.log,
-		Edge: fmt.Sprintf("%016x", e.spool.Edge()), Version: ops.Version, Fill: e.fill, AllowLoss: cfg.AllowLoss, Keys: keys,
+		Edge: fmt.Sprintf("%016x", e.spool.Edge()), Version: ops.Version, Fill: e.fill, Keys: keys,
 		Twin: e.ship.Hold, Repair: e.ship.Repair, Missing: e.missing,
 	}); err != nil {
 		return nil, err
@@ -312,7 +309,7 @@ func newProxy(cfg Config, deps Deps, log *slog.Logger) (*proxy.Proxy, error) {
 		return nil, err
 	}
 	return proxy.New(proxy.Config{
-		Dial: deps.Upstream, Token: deps.UpstreamToken, Paths: deps.UpstreamPaths, Scheme: base.Scheme, Host: base.Host,
+		Dial: deps.Upstream, Token: deps.UpstreamToken, Scheme: base.Scheme, Host: base.Host,
 		Tracer: deps.Tracer,
 		Logger: log,
 	})

@@ -127,7 +127,7 @@ func bench(s *settings, args []string) error {
 	}
 	if s.wants("cold") && s.than == "" {
 		say("cold starts ...")
-		c, err := measureCold(s, dir, s.links)
+		c, err := measureCold(dir, s.links)
 		if err != nil {
 			return err
 		}
@@ -364,7 +364,7 @@ func (f *family) ten(r *result, dir string, load, bare *child) error {
 	if !s.wants("cold") {
 		return nil
 	}
-	cold, err := measureCold(s, dir, 10*s.links)
+	cold, err := measureCold(dir, 10*s.links)
 	if err == nil {
 		r.Cold = append(r.Cold, cold)
 	}

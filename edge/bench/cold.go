@@ -100,7 +100,7 @@ type coldStart struct {
 }
 
 // measureCold starts an edge twice: with an empty folder, and with the state that the first start has stored.
-func measureCold(s *settings, dir string, links int) (c coldStart, err error) {
+func measureCold(dir string, links int) (c coldStart, err error) {
 	document := filepath.Join(dir, "document")
 	slug, size, took, err := writeDocument(document, links)
 	if err != nil {

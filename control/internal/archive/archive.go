@@ -31,8 +31,6 @@ import (
 type Config struct {
 	// Dir is the folder for temporary files; "" means that of the system.
 	Dir string
-	// MaxUpload is the largest archive that is imported, in bytes; 0 means 4 GiB.
-	MaxUpload int64
 	// Now is nil for time.Now.
 	Now func() time.Time
 	// Logger is nil for slog.Default().
@@ -71,10 +69,8 @@ func New(cfg Config, st *store.Store, clicks analytics.Store, use Uses) *Service
 	return &Service{cfg: cfg, store: st, clicks: clicks, use: use, turns: make(chan struct{}, most)}
 }
 
-// MaxUpload returns the size of the largest archive that can be imported, in bytes.
-func (s *Service) MaxUpload() int64 { return cmp.Or(s.cfg.MaxUpload, defaultUpload) }
-
-const defaultUpload = 4 << 30
+// MaxUpload is the size of the largest archive that can be imported, in bytes.
+const MaxUpload = 4 << 30
 
 // enter takes a turn, which the caller ends with leave. It does not wait, because turns take long.
 func (s *Service) enter() (leave func(), err error) {

@@ -79,7 +79,7 @@ func (s *Service) countWrong(ctx context.Context, tx *store.Tx, client, all stri
 		return err
 	}
 	now := s.now()
-	_, err := tx.ChangeAccountLockout(ctx, all, func(l store.AccountLockout) store.AccountLockout {
+	return tx.ChangeAccountLockout(ctx, all, func(l store.AccountLockout) store.AccountLockout {
 		if l.ForgetAt <= now.UnixMilli() {
 			l = store.AccountLockout{ForgetAt: now.Add(failureWindow).UnixMilli()}
 		}
@@ -88,7 +88,6 @@ func (s *Service) countWrong(ctx context.Context, tx *store.Tx, client, all stri
 		}
 		return l
 	})
-	return err
 }
 
 // passPlace binds a pass to a report and to its present password, so that another password ends all passes.

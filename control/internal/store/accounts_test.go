@@ -306,12 +306,11 @@ func TestAccountLockout_counts_concurrent_failures(t *testing.T) {
 		for range 10 {
 			wg.Go(func() {
 				err := s.Tx(ctx, func(tx *store.Tx) error {
-					_, err := tx.ChangeAccountLockout(ctx, "k", func(g store.AccountLockout) store.AccountLockout {
+					return tx.ChangeAccountLockout(ctx, "k", func(g store.AccountLockout) store.AccountLockout {
 						g.Failures++
 						g.Lockouts, g.LockedUntil, g.ForgetAt = 1, 2, 3
 						return g
 					})
-					return err
 				})
 				if err != nil {
 					t.Error(err)

@@ -97,8 +97,8 @@ func (tx *Tx) SetClickParameter(ctx context.Context, workspace uint64, name stri
 }
 
 // TouchTracking touches the links of a workspace that track conversions and whose newest change is older than a revision;
-// 0 stands for all. It returns their number.
-func (tx *Tx) TouchTracking(ctx context.Context, workspace, before uint64) (int, error) {
+// 0 stands for all.
+func (tx *Tx) TouchTracking(ctx context.Context, workspace, before uint64) error {
 	where, args := `workspace_num = ? AND track_conversions`, []any{workspace}
 	if before != 0 {
 		where, args = where+` AND revision < ?`, append(args, before)
@@ -106,7 +106,7 @@ func (tx *Tx) TouchTracking(ctx context.Context, workspace, before uint64) (int,
 	refs, err := All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (r LinkRef, err error) { return r, row.Scan(&r.Num, &r.Key) },
 		`SELECT num, slug FROM urls WHERE `+where+` ORDER BY num`+tx.forUpdate(), args...)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return len(refs), tx.TouchAll(ctx, refs)
+	return tx.TouchAll(ctx, refs)
 }

@@ -25,18 +25,17 @@ func (c Conn) AccountLockoutOf(ctx context.Context, key string) (l AccountLockou
 }
 
 // ChangeAccountLockout replaces the row of a key by the result of change. Concurrent calls run one after the other.
-func (tx *Tx) ChangeAccountLockout(ctx context.Context, key string, change func(AccountLockout) AccountLockout) (l AccountLockout,
-	err error) {
-	err = tx.Row(ctx, `INSERT INTO attempt_guards (key, failures, locks, locked_until, forget_at) VALUES (?, 0, 0, 0, 0)
+func (tx *Tx) ChangeAccountLockout(ctx context.Context, key string, change func(AccountLockout) AccountLockout) error {
+	var l AccountLockout
+	err := tx.Row(ctx, `INSERT INTO attempt_guards (key, failures, locks, locked_until, forget_at) VALUES (?, 0, 0, 0, 0)
 		ON CONFLICT (key) DO UPDATE SET key = excluded.key RETURNING failures, locks, locked_until, forget_at`,
 		key).Scan(&l.Failures, &l.Lockouts, &l.LockedUntil, &l.ForgetAt)
 	if err != nil {
-		return l, err
+		return err
 	}
 	l = change(l)
-	_, err = tx.Exec(ctx, `UPDATE attempt_guards SET failures = ?, locks = ?, locked_until = ?, forget_at = ? WHERE key = ?`,
+	return tx.Do(ctx, `UPDATE attempt_guards SET failures = ?, locks = ?, locked_until = ?, forget_at = ? WHERE key = ?`,
 		l.Failures, l.Lockouts, l.LockedUntil, l.ForgetAt, key)
-	return l, err
 }
 
 // DeleteAccountLockout forgets the failures of a key.

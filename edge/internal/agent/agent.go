@@ -55,11 +55,6 @@ type Config struct {
 	// Repair, if set, carries out orders to ship clicks again. It must not block.
 	Repair func(click.Range) snapshot.Repair
 
-	// AllowLoss accepts a full document of the present incarnation even if its revision is lower or it has less than half
-	// of the links.
-	AllowLoss bool
-
-	Limits snapshot.Limits // of full documents; zero: snapshot's defaults
 	// Keys are the keys of which one must have signed documents and deltas; zero: no signature is required.
 	Keys snapshot.Keys
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -201,23 +202,32 @@ func TestAgent_refuses_a_bad_document_whole(t *testing.T) {
 	}
 }
 
-func TestAgent_takes_losses_when_allowed_and_from_another_incarnation(t *testing.T) {
+// Operators delete the local links to allow a loss on purpose.
+func TestAgent_takes_losses_without_local_links_and_from_another_incarnation(t *testing.T) {
 	t.Parallel()
-	for name, allow := range map[string]bool{"allowed": true, "incarnation": false} {
+	for name, deleted := range map[string]bool{"without local links": true, "incarnation": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSource()
 			s.put(plains(150)...)
 			s.put(plain(1))
-			e := start(t, t.TempDir(), s, func(c *agent.Config) { c.AllowLoss = allow })
+			dir := t.TempDir()
+			e := start(t, dir, s, nil)
 			e.reaches(t, s.cur)
+			if deleted {
+				e.stop()
+				testkit.Must(t, os.RemoveAll(dir))
+			}
 			s.with(func() {
 				s.links = map[string]link.Record{"one": {Num: 1, Revision: 1, Key: "one", Destination: "https://example.com"}}
 				s.cur.Revision, s.log = 1, nil
-				if !allow {
+				if !deleted {
 					s.cur.Incarnation = 2
 				}
 			})
+			if deleted {
+				e = start(t, dir, s, nil)
+			}
 			e.reaches(t, s.cur)
 			if e.table.Len() != 1 || !e.has("one") {
 				t.Errorf("%d links", e.table.Len())

@@ -104,12 +104,12 @@ type found struct {
 
 // load loads the state on disk into the table, from the image if images is true and there is one. Even with an error,
 // found describes what was loaded.
-func (d *disk) load(t *table.Table, limits snapshot.Limits, images bool) (found, error) {
-	return d.loadSlot(t, limits, stateName, d.log, nil, images)
+func (d *disk) load(t *table.Table, images bool) (found, error) {
+	return d.loadSlot(t, stateName, d.log, nil, images)
 }
 
 // loadSlot loads a state file and its log, up to a cursor if upTo is not nil.
-func (d *disk) loadSlot(t *table.Table, limits snapshot.Limits, name string, deltas io.ReaderAt, upTo *snapshot.Cursor,
+func (d *disk) loadSlot(t *table.Table, name string, deltas io.ReaderAt, upTo *snapshot.Cursor,
 	images bool) (found, error) {
 	var f found
 	log, err := d.log.Stat()
@@ -144,7 +144,7 @@ func (d *disk) loadSlot(t *table.Table, limits snapshot.Limits, name string, del
 	}
 	if !f.restored {
 		builder := t.NewBuilder()
-		cur, err := snapshot.Decode(file, limits, builder.Add)
+		cur, err := snapshot.Decode(file, snapshot.Limits{}, builder.Add)
 		if err != nil {
 			return f, fmt.Errorf("read %s: %w", stateName, err)
 		}

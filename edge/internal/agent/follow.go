@@ -157,7 +157,7 @@ func (a *Agent) full(ctx context.Context) error {
 	defer func() { _ = body.Close() }() // read only, so the error does not matter
 	builder := a.cfg.Table.NewBuilder()
 	counted := &watchedReader{r: body, received: func() { watchdog.Reset(a.cfg.Stall) }}
-	cur, err := snapshot.DecodeSigned(counted, a.cfg.Limits, a.cfg.Keys, builder.Add)
+	cur, err := snapshot.DecodeSigned(counted, snapshot.Limits{}, a.cfg.Keys, builder.Add)
 	switch {
 	case err != nil && context.Cause(ctx) != nil:
 		return fmt.Errorf("read a snapshot: %w", context.Cause(ctx))
@@ -190,7 +190,7 @@ func (a *Agent) full(ctx context.Context) error {
 // deletion. A document of another incarnation cannot be compared and is accepted.
 func (a *Agent) plausible(cur snapshot.Cursor, links int) error {
 	at := a.cfg.Table.State()
-	if !a.Ready() || a.cfg.AllowLoss || cur.Incarnation != at.Cursor.Incarnation {
+	if !a.Ready() || cur.Incarnation != at.Cursor.Incarnation {
 		return nil
 	}
 	if cur.Revision < at.Cursor.Revision {

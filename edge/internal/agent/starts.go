@@ -69,12 +69,12 @@ func (a *Agent) load() (found, error) {
 	if dead < deadStarts || a.ledger.Proven == (snapshot.Cursor{}) {
 		// Skip the image on the last attempt before a rollback, in case the image is the cause. Skipping it later, when there
 		// is no proven state, did not help.
-		return a.disk.load(a.cfg.Table, a.cfg.Limits, dead != deadStarts-1)
+		return a.disk.load(a.cfg.Table, dead != deadStarts-1)
 	}
-	f, bad, err := a.disk.loadProven(a.cfg.Table, a.cfg.Limits, a.ledger.Proven)
+	f, bad, err := a.disk.loadProven(a.cfg.Table, a.ledger.Proven)
 	if err != nil || !f.state {
 		a.cfg.Logger.Error("no proven state", "starts", dead, "error", err)
-		return a.disk.load(a.cfg.Table, a.cfg.Limits, false)
+		return a.disk.load(a.cfg.Table, false)
 	}
 	if bad == (snapshot.Cursor{}) {
 		return f, nil
@@ -195,8 +195,8 @@ func (d *disk) setAside() error {
 
 // loadProven loads the state on disk up to a cursor. bad is the end of the state on disk, zero if it is not beyond the
 // cursor. No record beyond the cursor is loaded or compiled.
-func (d *disk) loadProven(t *table.Table, limits snapshot.Limits, proven snapshot.Cursor) (f found, bad snapshot.Cursor, err error) {
-	base, end, err := extent(filepath.Join(d.dir, stateName), d.log, limits)
+func (d *disk) loadProven(t *table.Table, proven snapshot.Cursor) (f found, bad snapshot.Cursor, err error) {
+	base, end, err := extent(filepath.Join(d.dir, stateName), d.log)
 	if err != nil {
 		return f, bad, err
 	}
@@ -204,7 +204,7 @@ func (d *disk) loadProven(t *table.Table, limits snapshot.Limits, proven snapsho
 		bad = end
 	}
 	if within(base, proven) {
-		f, err = d.loadSlot(t, limits, stateName, d.log, &proven, false)
+		f, err = d.loadSlot(t, stateName, d.log, &proven, false)
 		return f, bad, err
 	}
 	log, err := os.Open(filepath.Join(d.dir, otherLog))
@@ -212,16 +212,16 @@ func (d *disk) loadProven(t *table.Table, limits snapshot.Limits, proven snapsho
 		return f, bad, err
 	}
 	defer func() { _ = log.Close() }() // read only
-	if base, _, err := extent(filepath.Join(d.dir, otherState), log, limits); err != nil || !within(base, proven) {
+	if base, _, err := extent(filepath.Join(d.dir, otherState), log); err != nil || !within(base, proven) {
 		return f, bad, errors.Join(errors.New("neither slot has a proven state"), err)
 	}
-	f, err = d.loadSlot(t, limits, otherState, log, &proven, false)
+	f, err = d.loadSlot(t, otherState, log, &proven, false)
 	d.valid, d.base = false, base // of the present slot, which does not continue the loaded state
 	return f, bad, err
 }
 
 // extent returns the cursors of a state file and of the end of its log, without loading records.
-func extent(state string, log io.ReaderAt, limits snapshot.Limits) (base, end snapshot.Cursor, err error) {
+func extent(state string, log io.ReaderAt) (base, end snapshot.Cursor, err error) {
 	file, err := os.Open(state)
 	if err != nil {
 		return base, end, err
@@ -230,7 +230,7 @@ func extent(state string, log io.ReaderAt, limits snapshot.Limits) (base, end sn
 	if _, err := readStateHeader(file); err != nil {
 		return base, end, err
 	}
-	if base, err = snapshot.Decode(file, limits, func(*link.Record) error { return nil }); err != nil {
+	if base, err = snapshot.Decode(file, snapshot.Limits{}, func(*link.Record) error { return nil }); err != nil {
 		return base, end, err
 	}
 	end = base

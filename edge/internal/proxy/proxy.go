@@ -31,9 +31,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// DefaultPaths are the control plane's paths: the root alone, and the API, the MCP server, the console and the console's files
-// with everything below them. Of /share/, only pages of shared reports belong to it, so a link may have the slug "share".
-var DefaultPaths = []string{"/", "/api", "/mcp", "/console", "/login", "/admin", "/static", "/share/"}
+// paths are the control plane's. Each includes everything below it, except "/", which is the root alone. One with a slash at its end is
+// not itself the control plane's, but only a single long segment below it, such as the token of a shared report. So a link may have the
+// slug "share".
+var paths = []string{"/", "/api", "/mcp", "/console", "/login", "/admin", "/static", "/share/"}
 
 // minToken is the minimum length of the segment that follows a path with a slash at its end.
 const minToken = 16
@@ -42,9 +43,6 @@ const minToken = 16
 type Config struct {
 	// Dial opens a connection to the upstream. Required.
 	Dial func(ctx context.Context) (net.Conn, error)
-	// Paths are the upstream's paths. Each includes everything below it, except "/", which is the root alone. One with a slash at
-	// its end is not itself the upstream's, but only a single long segment below it, such as a token. nil means DefaultPaths.
-	Paths []string
 	// Scheme and Host are the scheme and host of the public address, for the X-Forwarded headers.
 	Scheme, Host string
 	// Token is sent with every request, so that the upstream trusts X-Forwarded-For. "" sends none.
@@ -99,9 +97,6 @@ func New(cfg Config) (*Proxy, error) {
 	if cfg.Dial == nil {
 		return nil, errors.New("proxy: Dial is required")
 	}
-	if cfg.Paths == nil {
-		cfg.Paths = DefaultPaths
-	}
 	if cfg.MaxBody <= 0 {
 		cfg.MaxBody = 12 << 20
 	}
@@ -146,7 +141,7 @@ func (p *Proxy) Stats() Stats {
 
 // Owns reports whether a path belongs to the upstream.
 func (p *Proxy) Owns(path []byte) bool {
-	for _, own := range p.cfg.Paths {
+	for _, own := range paths {
 		if len(path) < len(own) || string(path[:len(own)]) != own {
 			continue
 		}

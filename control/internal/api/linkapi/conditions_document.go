@@ -27,8 +27,8 @@ func conditionOperators(of string) []string {
 
 // conditionValues has the schemas of values by the type of the condition. Other types compare text.
 func conditionValues() map[string]*huma.Schema {
-	text := func(about string, enum ...any) *huma.Schema {
-		one := &huma.Schema{Type: huma.TypeString, Description: about, Enum: enum}
+	text := func(about string) *huma.Schema {
+		one := &huma.Schema{Type: huma.TypeString, Description: about}
 		return &huma.Schema{AnyOf: []*huma.Schema{one, {Type: huma.TypeArray, Items: one, Description: "For in and not_in."}}}
 	}
 	object := func(required string, properties map[string]*huma.Schema) *huma.Schema {

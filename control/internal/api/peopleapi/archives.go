@@ -95,7 +95,7 @@ func (s *server) registerArchives() {
 			"is changed. What the workspace has already stays as it is, so repeat an import that was interrupted. If something cannot be " +
 			"imported, such as a link whose slug is taken, the response is 409 and nothing is changed, unless `skipConflicts` is true. " +
 			"Domains become PENDING, webhooks inactive with a new secret, and links that had a password inactive. Requires the role ADMIN.")
-	upload.Status, upload.Raw, upload.MaxBody = http.StatusOK, true, s.Archives.MaxUpload()
+	upload.Status, upload.Raw, upload.MaxBody = http.StatusOK, true, int64(archive.MaxUpload)
 	s.HandleRaw(upload, s.importWorkspace)
 	boolean := &huma.Schema{Type: huma.TypeBoolean}
 	s.Describe(&huma.Operation{
@@ -186,7 +186,7 @@ func (s *server) importWorkspace(c echo.Context) error {
 
 // receive stores the body in a temporary file without a name.
 func (s *server) receive(c echo.Context) (file *os.File, size int64, err error) {
-	r, most := c.Request(), s.Archives.MaxUpload()
+	r, most := c.Request(), int64(archive.MaxUpload)
 	tooLarge := problem.New(problem.TooLarge, "The file is larger than %d MB.", most>>20)
 	if r.ContentLength > most {
 		return nil, 0, tooLarge

@@ -27,8 +27,6 @@ import (
 type Config struct {
 	// Screening checks all destinations; nil checks none.
 	Screening *screening.Service
-	// Every is how often Run looks whether a check is due; 0 means 10 s.
-	Every time.Duration
 	// Logger is nil for slog.Default().
 	Logger *slog.Logger
 	// Now returns the time; nil means time.Now.
@@ -60,7 +58,7 @@ func New(cfg Config, st *store.Store) *Service {
 			"Time when this process last finished a check of all destinations, 0 for never.", s.checked.Load),
 	}
 	s.Group = job.Group{
-		{Name: "destinations", Every: cmp.Or(cfg.Every, 10*time.Second), Do: s.CheckAll, Logger: cfg.Logger},
+		{Name: "destinations", Every: 10 * time.Second, Do: s.CheckAll, Logger: cfg.Logger},
 		{Name: "old_cases", Every: forgetEvery, Do: s.deleteOldCases, Logger: cfg.Logger},
 	}
 	return s

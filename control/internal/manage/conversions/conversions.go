@@ -152,7 +152,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, in Input) (after
 			if err := tx.SetClickParameter(ctx, num, parameter(after)); err != nil {
 				return err
 			}
-			if _, err := tx.TouchTracking(ctx, num, 0); err != nil {
+			if err := tx.TouchTracking(ctx, num, 0); err != nil {
 				return err
 			}
 		}
@@ -168,10 +168,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, in Input) (after
 	})
 	if err == nil && renamed {
 		// A link that began to track in a transaction beside the first one has the old name at edges.
-		err = s.store.Tx(ctx, func(tx *store.Tx) error {
-			_, err := tx.TouchTracking(ctx, num, revision)
-			return err
-		})
+		err = s.store.Tx(ctx, func(tx *store.Tx) error { return tx.TouchTracking(ctx, num, revision) })
 	}
 	return after, problem.Doing("update settings of conversions", err)
 }

@@ -63,7 +63,7 @@ func (l *Lockout) checkWith(ctx context.Context, c store.Conn, key string) (dirt
 // Fail counts a failure inside the caller's transaction. It returns how long the key is locked out now, 0 if it is not.
 func (l *Lockout) Fail(ctx context.Context, tx *store.Tx, key string) (locked time.Duration, err error) {
 	now := l.now()
-	_, err = tx.ChangeAccountLockout(ctx, key, func(s store.AccountLockout) store.AccountLockout {
+	err = tx.ChangeAccountLockout(ctx, key, func(s store.AccountLockout) store.AccountLockout {
 		if s.ForgetAt <= now.UnixMilli() {
 			s = store.AccountLockout{ForgetAt: now.Add(lockout.Window).UnixMilli()}
 		}

@@ -95,14 +95,14 @@ func (s *Sender) Send(ctx context.Context, m Mail) error {
 	}
 	client, err := s.client(ctx)
 	if err != nil {
-		return s.failed("connect", 0, err)
+		return s.failed(0, err)
 	}
 	if err := client.DialWithContext(ctx); err != nil {
 		var answer *textproto.Error // such as that to a wrong password
 		if errors.As(err, &answer) {
-			return s.failed("connect", answer.Code, err)
+			return s.failed(answer.Code, err)
 		}
-		return s.failed("connect", 0, err)
+		return s.failed(0, err)
 	}
 	err = client.Send(msg)
 	// A failing QUIT changes nothing. Neither does a failing RSET after the server has accepted the e-mail.
@@ -112,9 +112,9 @@ func (s *Sender) Send(ctx context.Context, m Mail) error {
 	}
 	var se *mail.SendError
 	if !errors.As(err, &se) {
-		return s.failed("connect", 0, err)
+		return s.failed(0, err)
 	}
-	out := s.failed("connect", se.ErrorCode(), err)
+	out := s.failed(se.ErrorCode(), err)
 	switch se.Reason {
 	case mail.ErrGetSender, mail.ErrSMTPMailFrom:
 		out.Stage = "sender"
@@ -201,8 +201,9 @@ func (s *Sender) client(ctx context.Context) (*mail.Client, error) {
 	return mail.NewClient(s.server.host, options...)
 }
 
-func (s *Sender) failed(stage string, code int, err error) *Error {
-	return &Error{Stage: stage, Code: code, text: s.redact(err)}
+// failed makes an error of the first step. Send corrects the step if the server has answered another one.
+func (s *Sender) failed(code int, err error) *Error {
+	return &Error{Stage: "connect", Code: code, text: s.redact(err)}
 }
 
 var (

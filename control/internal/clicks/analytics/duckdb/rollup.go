@@ -145,14 +145,12 @@ func daysOf(rows []analytics.Row) map[int64]bool {
 }
 
 // settled removes a day that had no write since the given one from the dirty days.
-func (r *rollup) settled(day int64, write uint64) bool {
+func (r *rollup) settled(day int64, write uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.dirty[day].write != write {
-		return false
+	if r.dirty[day].write == write {
+		delete(r.dirty, day)
 	}
-	delete(r.dirty, day)
-	return true
 }
 
 // Jobs returns the job that builds the rollup of days. It must end before Close. Without it, reports read the clicks.
