@@ -5,11 +5,9 @@ package browser_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"github.com/shortline/shortline/shared/testing/testkit"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -37,15 +35,9 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 })
 
 func startChromium(more ...chromedp.ExecAllocatorOption) (ctx context.Context, end func(), err error) {
-	var program string
-	// The one without windows of its own opens a page for half of the processor time.
-	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome"} {
-		if program, err = exec.LookPath(name); err == nil {
-			break
-		}
-	}
-	if program == "" {
-		return nil, nil, errors.New("the console tests need Chromium.  On Debian:  sudo apt-get install -y chromium-headless-shell")
+	program, err := testkit.Browser()
+	if err != nil {
+		return nil, nil, err
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
 		chromedp.WindowSize(width, height), chromedp.Flag("lang", "en-GB"), chromedp.Env("TZ="+zone),

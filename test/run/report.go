@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // announcement says what a run will install and how long it will take.
@@ -18,8 +20,7 @@ func (r *testRun) announcement() string {
 			missing = append(missing, tool)
 		}
 	}
-	_, small := exec.LookPath("chromium-headless-shell")
-	if _, full := exec.LookPath("chromium"); small != nil && full != nil {
+	if _, err := testkit.Browser(); err != nil {
 		missing = append(missing, "chromium")
 	}
 	cache := filepath.Dir(r.times.file)
