@@ -214,10 +214,6 @@ func TestAgent_takes_losses_without_local_links_and_from_another_incarnation(t *
 			dir := t.TempDir()
 			e := start(t, dir, s, nil)
 			e.reaches(t, s.cur)
-			if deleted {
-				e.stop()
-				testkit.Must(t, os.RemoveAll(dir))
-			}
 			s.with(func() {
 				s.links = map[string]link.Record{"one": {Num: 1, Revision: 1, Key: "one", Destination: "https://example.com"}}
 				s.cur.Revision, s.log = 1, nil
@@ -226,6 +222,8 @@ func TestAgent_takes_losses_without_local_links_and_from_another_incarnation(t *
 				}
 			})
 			if deleted {
+				e.stop()
+				testkit.Must(t, os.RemoveAll(dir))
 				e = start(t, dir, s, nil)
 			}
 			e.reaches(t, s.cur)

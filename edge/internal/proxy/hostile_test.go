@@ -57,6 +57,10 @@ func TestLow_DotSegments(t *testing.T) {
 			t.Errorf("%s is forwarded as %s", path, uri)
 		}
 	}
+	// The absolute form of a path is none of the control plane's, so the edge answers it.
+	if got := exchange(t, addr, "GET http://x/api/../edge/v1 HTTP/1.1\r\nHost: x\r\n\r\n"); got != http.StatusTeapot {
+		t.Errorf("absolute form: %d", got)
+	}
 	if len(asked) > 0 {
 		t.Errorf("%s was forwarded", <-asked)
 	}
