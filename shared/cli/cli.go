@@ -149,7 +149,8 @@ func (p Program) serve(s Settings, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// canceled reports whether err says nothing but that the program was told to stop while it started.
+// canceled reports whether every error in err is context.Canceled. Such an error of Run only means that the program was told to stop
+// before it had started.
 func canceled(err error) bool {
 	switch e := err.(type) {
 	case interface{ Unwrap() []error }:

@@ -32,7 +32,7 @@ func TestMetrics(t *testing.T) {
 	}
 	w.create("first")
 	took := make([]float64, 2)
-	for i := range took { // built once for both
+	for i := range took { // the first call builds the document, and the second one gets the same
 		doc, err := p.Snapshot(t.Context())
 		w.ok(err)
 		w.ok(doc.Close())

@@ -201,7 +201,7 @@ func (s *Sender) client(ctx context.Context) (*mail.Client, error) {
 	return mail.NewClient(s.server.host, options...)
 }
 
-// failed makes an error of the first step. Send corrects the step if the server has answered another one.
+// failed returns an error of the step "connect". Send replaces the step if the server rejected a later one.
 func (s *Sender) failed(code int, err error) *Error {
 	return &Error{Stage: "connect", Code: code, text: s.redact(err)}
 }
