@@ -3,17 +3,10 @@
 package harness_test
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
-	"os"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,80 +31,7 @@ func TestG14_slow_clients(t *testing.T) {
 	before := c.during(cfg, func() { fleet.Hold(max(2*time.Second, time.Duration(fast)*time.Millisecond)) })
 	memory := e.Memory()
 
-	var slow sync.WaitGroup
-	var cut atomic.Int64
-	var longest atomic.Int64 // milliseconds until the edge closed a byte-a-second request
-	over := make(chan struct{})
-	// Closed connections reconnect.
-	open := func(times int, f func(net.Conn)) {
-		for range times {
-			slow.Go(func() {
-				for {
-					conn, err := net.DialTimeout("tcp", e.Addr, 5*time.Second) // fails if the accept queue of the kernel overflows
-					if err == nil {
-						f(conn)
-						conn.Close()
-					}
-					if !fleet.HoldUnless(over, rand.N(200*time.Millisecond)) {
-						return
-					}
-				}
-			})
-		}
-	}
-	open(dripping, func(conn net.Conn) { // a byte a second
-		began := time.Now()
-		request := "GET /link1 HTTP/1.1\r\nHost: sho.rt\r\nX-Slow: " + string(bytes.Repeat([]byte("a"), 4000))
-		closed := make(chan struct{})
-		go func() { // A read fails as soon as the edge closes the connection. A write may fail only two seconds later.
-			defer close(closed)
-			_, _ = io.Copy(io.Discard, conn)
-		}()
-		for i := 0; ; i++ {
-			_, _ = conn.Write([]byte{request[i]}) // fails once the edge has closed the connection
-			select {
-			case <-closed:
-				cut.Add(1)
-				for ms := time.Since(began).Milliseconds(); ; {
-					old := longest.Load()
-					if ms <= old || longest.CompareAndSwap(old, ms) {
-						return
-					}
-				}
-			default:
-			}
-			if !fleet.HoldUnless(over, time.Second) {
-				return
-			}
-		}
-	})
-	open(n, func(conn net.Conn) { // sends requests and never reads
-		one := []byte("GET /nobody-has-this-link HTTP/1.1\r\nHost: sho.rt\r\nAccept: text/html\r\n\r\n")
-		many := bytes.Repeat(one, 200)
-		if tcp, ok := conn.(*net.TCPConn); ok {
-			_ = tcp.SetReadBuffer(4096) // on failure the buffer is larger, which is an easier case
-		}
-		for {
-			select {
-			case <-over:
-				return
-			default:
-			}
-			if err := conn.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
-				return
-			}
-			if _, err := conn.Write(many); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-				return
-			}
-		}
-	})
-	open(n, func(conn net.Conn) { // sends nothing
-		go func() {
-			<-over
-			conn.Close()
-		}()
-		_, _ = conn.Read(make([]byte, 1)) // until the edge closes it
-	})
+	slow := newSlowClients(t, e.Addr, n)
 	testkit.Eventually(t, "95 % of the slow clients are connected", func() bool {
 		return e.Metric("shortline_edge_connections") >= 0.95*float64(dripping+2*n)
 	})
@@ -119,18 +39,17 @@ func TestG14_slow_clients(t *testing.T) {
 	files, grown := e.Files(), e.Memory()-memory
 	t.Logf("memory of the edge: heap in use %.0f MiB, stacks %.0f MiB", e.Metric("go_memstats_heap_inuse_bytes")/mebibyte,
 		e.Metric("go_memstats_stack_inuse_bytes")/mebibyte)
-	close(over)
-	slow.Wait()
+	cut, longest := slow.stop()
 	t.Logf("alone: %v", before)
 	t.Logf("load beside %d, %d and %d slow clients: %v", dripping, n, n, during)
-	t.Logf("%d of the requests from %d byte-a-second clients were closed, after %.1f s at most; %d files open, memory %+d MiB", cut.Load(),
-		dripping, float64(longest.Load())/1000, files, grown/mebibyte)
+	t.Logf("%d of the requests from %d byte-a-second clients were closed, after %.1f s at most; %d files open, memory %+d MiB", cut,
+		dripping, float64(longest)/1000, files, grown/mebibyte)
 	unharmed(t, "beside slow clients", during)
 	if p99 := during.Slow.Quantile(0.99); p99 > max(2*before.Slow.Quantile(0.99), 20*time.Millisecond) {
 		t.Errorf("the p99 of visitors is %v beside slow clients", p99)
 	}
-	if cut.Load() < int64(dripping) || longest.Load() > 9000 {
-		t.Errorf("%d of the requests from %d byte-a-second clients were closed, after %d ms at most", cut.Load(), dripping, longest.Load())
+	if cut < int64(dripping) || longest > 9000 {
+		t.Errorf("%d of the requests from %d byte-a-second clients were closed, after %d ms at most", cut, dripping, longest)
 	}
 	if grown > 128*mebibyte {
 		t.Errorf("memory grew by %d MiB", grown/mebibyte)

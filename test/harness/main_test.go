@@ -16,6 +16,9 @@ func TestMain(m *testing.M) {
 	if n := os.Getenv(standInLinks); n != "" {
 		serveShlink(n)
 	}
+	if address := os.Getenv(slowAddress); address != "" {
+		beSlow(address, os.Getenv(slowNumber))
+	}
 	flag.Parse()
 	chosen := false
 	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })

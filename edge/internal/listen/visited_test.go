@@ -35,7 +35,8 @@ type visited struct {
 	l       *listen.Listener
 	server  *fasthttp.Server
 	visits  atomic.Int64
-	disk    atomic.Pointer[disk] // answers to visits wait for it; nil: they do not wait
+	disk    atomic.Pointer[disk]           // answers to visits wait for it; nil: they do not wait
+	watch   atomic.Pointer[func(net.Conn)] // is called for each visit
 	shaking sync.Mutex
 	stopped func() // stops accepting and waits for the end
 }
@@ -101,6 +102,9 @@ func visitable(t *testing.T, kind string, limit int, timeouts listen.Timeouts, b
 				used := bytes.Index(requests, []byte("\r\n\r\n")) + 4
 				uri := bytes.Fields(requests)[1]
 				v.visits.Add(1)
+				if watch := v.watch.Load(); watch != nil {
+					(*watch)(c)
+				}
 				answered = true
 				end, text := "", body
 				if text == "" {

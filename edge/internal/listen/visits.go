@@ -12,7 +12,7 @@ import (
 const usualBusyFor = time.Second
 
 // Answer answers a visit: the first of some simple requests. c is the connection, which is valid only during the call. requests holds
-// one or more complete requests. last means that the connection must not stay open after the last of them.
+// the requests that have arrived, and may end within one. last means that the connection must not stay open after the last of them.
 //
 // Answer appends the answer to out. It returns the result, how many bytes the request has, and whether the connection stays open for
 // further requests. If used is 0, Answer has done nothing, and the server answers the request instead.
@@ -40,9 +40,9 @@ func (l *Listener) AnswerVisits(fresh func() (Answer, Settle)) {
 	}
 }
 
-// mostAnswers is how many bytes of answers are written at once, apart from the last answer. It bounds the memory for clients that do not
-// read.
-const mostAnswers = 32 << 10
+// mostAnswers is how many bytes of answers are written at once, apart from the last answer. It bounds how long the clients of a loop wait
+// for one that sends many requests, and the memory for clients that do not read.
+const mostAnswers = 8 << 10
 
 // mostKept is the size of a buffer that an idle connection keeps for its next request.
 const mostKept = 1 << 10

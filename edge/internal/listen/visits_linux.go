@@ -43,9 +43,10 @@ type visits struct {
 	backlog bool // more connections may wait to be accepted
 	failed  error
 
-	unsent   []reply        // of this turn; they wait until they may be sent
-	settlers sync.WaitGroup // wait for those of earlier turns
-	settling atomic.Int64   // connections with such replies
+	postponed []postponed    // connections with more requests than are answered in a turn
+	unsent    []reply        // of this turn; they wait until they may be sent
+	settlers  sync.WaitGroup // wait for those of earlier turns
+	apart     atomic.Int64   // connections that are postponed or have such replies
 
 	stopping atomic.Bool
 	state    atomic.Int32  // one of the constants below
@@ -157,8 +158,9 @@ func (v *visits) turn(poller uintptr) bool {
 	if v.backlog {
 		v.accept(now)
 	}
+	v.proceed(now)
 	v.flush()
-	return v.failed != nil || v.backlog || n == len(v.events)
+	return v.failed != nil || v.backlog || n == len(v.events) || len(v.postponed) > 0
 }
 
 // handle handles what the poller has reported.
@@ -207,8 +209,9 @@ type kept struct {
 // reply is what a connection gets, and what follows.
 type reply struct {
 	kept
-	out, rest []byte // the answers, and the requests that the server must answer
+	out, rest []byte // the answers, and the requests that they do not answer
 	stays     bool
+	more      bool   // there are further requests, or may be
 	mark      uint32 // as in conn
 	began     time.Time
 	wait      func() []byte // before out may be sent: see Settle
@@ -261,23 +264,40 @@ func (v *visits) park(fd int, k kind, peer *net.TCPAddr, now int64) {
 	}
 }
 
-// visit answers the requests that have arrived together, with one write. If one of them is not simple, it gives the connection to the
-// server with the requests from there on.
+// visit answers the requests that have arrived together, up to mostAnswers, with one write. If the first one is not simple, it gives the
+// connection to the server.
 func (v *visits) visit(k kept, packet []byte, last bool, now int64) {
-	c := &v.conn
-	c.requests, c.mark = requests{}, 0
-	// A full buffer means that more bytes may have arrived. The poller does not report them again.
-	if n := c.requests.track(packet); n < len(packet) || !c.requests.tracker.Between() || n == len(v.in) {
+	// A full buffer usually ends within a request. The rest is in the kernel.
+	var r requests
+	if n := r.track(packet); n < len(packet) || !r.tracker.Between() && n < len(v.in) {
 		v.promote(v.part(k), packet)
 		return
 	}
-	packet, stays := v.all(c, packet, last)
-	r := reply{kept: k, out: v.out, rest: packet, stays: stays, mark: c.mark, began: c.began, wait: v.settle()}
+	if !v.answerSome(k, packet, last, false, now) {
+		v.promote(v.part(k), packet)
+	}
+}
+
+// answerSome answers the requests at the beginning of a packet, up to mostAnswers. It returns false, and has done nothing, if the first
+// request is not simple or not complete. own means that the packet is not in v.in.
+func (v *visits) answerSome(k kept, packet []byte, last, own bool, now int64) bool {
+	c := &v.conn
+	c.mark = 0
+	rest, stays := v.all(c, packet, last)
+	if len(v.out) == 0 {
+		return false
+	}
+	more := own || len(rest) > 0 || len(packet) == len(v.in)
+	if more && !own {
+		rest = bytes.Clone(rest)
+	}
+	r := reply{kept: k, out: v.out, rest: rest, stays: stays, more: more, mark: c.mark, began: c.began, wait: v.settle()}
 	if r.wait != nil {
 		v.hold(r)
 	} else {
 		v.deliver(r, now)
 	}
+	return true
 }
 
 // deliver sends a reply, and lets the connection wait, ends it, or gives it to the server.
@@ -288,7 +308,7 @@ func (v *visits) deliver(r reply, now int64) {
 		case errno == 0:
 			r.out = r.out[n:]
 		case errno == syscall.EAGAIN:
-			v.sendRest(v.part(r.kept), r.out)
+			v.sendRest(v.part(r.kept), r)
 			return
 		case errno != syscall.EINTR:
 			v.drop(r.kept)
@@ -297,20 +317,21 @@ func (v *visits) deliver(r reply, now int64) {
 	}
 	v.owner.reportTime(r.mark, r.began)
 	switch {
-	case r.stays && len(r.rest) > 0:
-		v.promote(v.part(r.kept), r.rest)
-	case r.stays:
-		v.keep(r.kept, idle, now)
-	default:
+	case !r.stays:
 		v.drop(r.kept)
+	case r.more && r.wait == nil && !v.stopping.Load():
+		v.postpone(r.kept, r.rest)
+	case len(r.rest) > 0:
+		v.promote(v.part(r.kept), r.rest)
+	default:
+		v.keep(r.kept, idle, now)
 	}
 }
 
 // hold keeps a reply for flush. Meanwhile the connection is in no queue.
 func (v *visits) hold(r reply) {
-	v.settling.Add(1)
-	r.kept = kept{v.part(r.kept), -1, &net.TCPAddr{IP: bytes.Clone(r.peer.IP), Port: r.peer.Port}}
-	r.out, r.rest = bytes.Clone(r.out), bytes.Clone(r.rest)
+	r.kept = v.detach(r.kept)
+	r.out = bytes.Clone(r.out)
 	v.unsent = append(v.unsent, r)
 }
 
@@ -328,7 +349,7 @@ func (v *visits) flush() {
 				r.out, r.stays = refusal, false
 			}
 			v.deliver(r, int64(time.Since(start)))
-			v.settling.Add(-1)
+			v.apart.Add(-1)
 		}
 	})
 }
@@ -336,33 +357,42 @@ func (v *visits) flush() {
 // promote makes a connection of a socket, and gives it to the server as soon as its first request, of which b has arrived,
 // is complete.
 func (v *visits) promote(fd int, b []byte) {
-	l := v.owner
-	c := l.adopt(fd)
-	if c == nil {
-		return
+	if c := v.owner.adopt(fd); c != nil {
+		c.buffered = append(c.buffered, b...)
+		v.owner.pending.busy.Add(1)
+		go v.owner.introduce(c)
 	}
-	c.first = true
-	c.buffered = append(c.buffered, b...)
-	c.move(&c.readBy, l.timeouts.Read, 0)
-	n := newcomer{c, l.pending.shedder.Opened(c)}
-	l.pending.busy.Add(1)
-	go l.prepare(n, nil)
 }
 
-// sendRest sends the rest of an answer for which the send buffer has no room, and closes the connection.
-func (v *visits) sendRest(fd int, rest []byte) {
+// introduce gives a connection that a loop has kept to the server.
+func (l *Listener) introduce(c *conn) {
+	c.first = true
+	c.move(&c.readBy, l.timeouts.Read, 0)
+	l.prepare(newcomer{c, l.pending.shedder.Opened(c)}, nil)
+}
+
+// sendRest sends the rest of the answers for which the send buffer has no room. Meanwhile the loop does not have the connection.
+func (v *visits) sendRest(fd int, r reply) {
 	l := v.owner
 	c := l.adopt(fd)
 	if c == nil {
 		return
 	}
 	c.move(&c.writeBy, l.timeouts.Write, l.timeouts.Read)
-	rest = append([]byte(nil), rest...)
+	c.buffered = append(c.buffered, r.rest...)
+	out, stays := bytes.Clone(r.out), r.stays && !v.stopping.Load()
 	l.pending.busy.Add(1)
 	go func() {
+		_, err := c.Write(out) // an error means that the client has left, or does not read
+		if err == nil && stays && len(c.buffered) > 0 {
+			_ = c.SetWriteDeadline(time.Time{}) // an error means that the connection is closed
+			l.introduce(c)
+			return
+		}
 		defer l.pending.busy.Done()
-		_, _ = c.Write(rest) // an error means that the client has left, or does not read
-		_ = c.Close()
+		if err != nil || !stays || !c.park() {
+			_ = c.Close()
+		}
 	}()
 }
 
@@ -419,6 +449,9 @@ func (v *visits) finish() {
 	v.idle.refuseIdle()
 	for v.idle.close(idle, int64(time.Since(start))) {
 	}
+	for len(v.postponed) > 0 {
+		v.proceed(now)
+	}
 	for v.idle.count.Load() > 0 {
 		n, _ := poll(uintptr(v.idle.poller), v.events[:])
 		v.handle(v.events[:n], int64(time.Since(start)))
@@ -462,4 +495,4 @@ func (v *visits) makeRoom() bool {
 }
 
 // waiting returns the number of connections that the loop keeps.
-func (v *visits) waiting() int { return int(v.idle.count.Load() + v.settling.Load()) }
+func (v *visits) waiting() int { return int(v.idle.count.Load() + v.apart.Load()) }

@@ -138,7 +138,7 @@ func (f *Fleet) database(name string) *database {
 		f.t.Fatal(err)
 	}
 	args := []string{"-D", d.data, "-k", dir, "-h", host, "-p", port, "-c", "fsync=off", "-c", "max_connections=200",
-		"-c", "shared_buffers=32MB"}
+		"-c", "shared_buffers=32MB", "-c", "dynamic_shared_memory_type=mmap"} // which leaves nothing in /dev/shm after a kill
 	if f.cfg.Standby { // pg_rewind requires full page writes
 		args = append(args, "-c", "full_page_writes=on")
 	} else {

@@ -57,7 +57,8 @@ func (s *postgres) url(database string) string {
 		database, url.QueryEscape(s.dir), int(testkit.Patience.Seconds()), testkit.Patience.Milliseconds())
 }
 
-// prepareServer creates the server's data. A power failure may lose it, which is faster.
+// prepareServer creates the server's data. A power failure may lose it, which is faster. Its shared memory is in files there, because a
+// server that is killed leaves its files in /dev/shm.
 func prepareServer(bin, dir string) (testserver.Command, error) {
 	run := testserver.Command{
 		Path: filepath.Join(bin, "postgres"),
@@ -65,7 +66,7 @@ func prepareServer(bin, dir string) (testserver.Command, error) {
 			"-D", filepath.Join(dir, "data"), "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "synchronous_commit=off", "-c",
 			"full_page_writes=off",
 			"-c", "max_connections=500", "-c", "shared_buffers=64MB", "-c", "max_wal_size=4GB", "-c", "checkpoint_timeout=1h", "-c",
-			"autovacuum_naptime=5min",
+			"autovacuum_naptime=5min", "-c", "dynamic_shared_memory_type=mmap",
 		},
 		Env: []string{"LC_ALL=C.UTF-8"},
 	}
