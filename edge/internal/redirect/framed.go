@@ -2,20 +2,34 @@ package redirect
 
 import "github.com/valyala/fasthttp"
 
-// framed reports whether the request's body is acceptable. If it is not, framed refuses the request.
+// Maximum sizes of request bodies on the redirect's own paths, in bytes.
+const (
+	maxIdleBody   = 1 << 10 // for methods that need no body
+	maxVerifyBody = 4 << 10
+)
+
+// framed reports whether the request's body has at most limit bytes. If it has more, framed refuses the request.
 func (h *Handler) framed(ctx *fasthttp.RequestCtx, limit int) bool {
-	status := framing(&ctx.Request.Header, limit)
-	if status == 0 && limit <= maxReportBody {
-		status = readBody(ctx, limit)
+	status := bodyStatus(ctx, limit)
+	if status != 0 {
+		h.misframed(ctx, status)
 	}
-	if status == 0 {
-		return true
-	}
-	h.misframed(ctx, status)
-	return false
+	return status == 0
 }
 
-// misframed refuses a request that another server could parse differently, or whose body is too large.
+// bodyStatus reads the request's body, unless limit says that it goes to the control plane. It returns 0, or the status with which to
+// refuse the request.
+func bodyStatus(ctx *fasthttp.RequestCtx, limit int) int {
+	switch {
+	case ctx.Request.Header.ContentLength() > limit:
+		return fasthttp.StatusRequestEntityTooLarge
+	case limit <= maxReportBody:
+		return readBody(ctx, limit)
+	}
+	return 0
+}
+
+// misframed refuses a request that another server could understand in another way, or whose body is too large.
 func (h *Handler) misframed(ctx *fasthttp.RequestCtx, status int) {
 	h.tally.add(ctx.ConnID(), cRefused)
 	h.refuse(ctx, status)

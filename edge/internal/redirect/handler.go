@@ -210,6 +210,10 @@ func (w *work) Crawler() bool { return w.Agent().Preview }
 func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 	defer h.rescue(ctx)
 	header := &ctx.Request.Header
+	if ambiguous(header.RawHeaders()) {
+		h.misframed(ctx, fasthttp.StatusBadRequest)
+		return
+	}
 	t := split(header.RequestURI())
 	if h.deps.Hosts != nil {
 		host := h.deps.Hosts.Lookup(header.Host())
@@ -252,10 +256,6 @@ func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 	up := h.deps.Upstream
 	if up != nil && (t.site != nil || !up.Owns(t.path)) {
 		up = nil
-	}
-	a, ok := h.unambiguous(ctx)
-	if !ok {
-		return
 	}
 	if t.slug == nil && h.conversions != nil && h.serveConversion(ctx, &t) {
 		return
@@ -305,25 +305,20 @@ func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 	if t.site != nil && h.visitSite(ctx, t) {
 		return
 	}
-	h.missing(ctx, &a)
+	h.missing(ctx)
 	if ctx.IsGet() && ctx.Response.StatusCode() == fasthttp.StatusNotFound {
 		h.countMissing(t)
 	}
 }
 
-// missing answers 404. An edge that has not loaded its links yet answers 503, because it does not know all links. a is what a scan of
-// the header has found, or nil.
-func (h *Handler) missing(ctx *fasthttp.RequestCtx, a *asker) {
+// missing answers 404. An edge that has not loaded its links yet answers 503, because it does not know all links.
+func (h *Handler) missing(ctx *fasthttp.RequestCtx) {
 	if h.deps.Ready != nil && !h.deps.Ready() {
 		h.refuseUnready(ctx)
 		return
 	}
 	h.tally.add(ctx.ConnID(), cMissing)
-	if a != nil {
-		h.answerTo(ctx, h.refusals[fasthttp.StatusNotFound], a)
-	} else {
-		h.refuse(ctx, fasthttp.StatusNotFound)
-	}
+	h.refuse(ctx, fasthttp.StatusNotFound)
 }
 
 // refuseUnready answers 503 because this edge does not know yet what it needs for an answer.
@@ -345,9 +340,7 @@ func (h *Handler) visit(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	if !e.Plain() {
 		h.deps.Table.Prepare(e)
 	}
-	if w.of(ctx, h.proxies); misfits(&ctx.Request.Header, w.unsound, w.encoded) {
-		h.misframed(ctx, fasthttp.StatusBadRequest)
-	} else if h.redirect(w, e, t) && h.durable(w) {
+	if w.of(ctx, h.proxies); h.redirect(w, e, t) && h.durable(w) {
 		w.send(ctx)
 	}
 }

@@ -11,7 +11,7 @@ import (
 func (h *Handler) info(ctx *fasthttp.RequestCtx, t target) {
 	e, ok := h.lookup(&t)
 	if !ok || !h.refuseBeforeStart(ctx, &e) {
-		h.missing(ctx, nil)
+		h.missing(ctx)
 		return
 	}
 	if !ctx.IsGet() && !ctx.IsHead() {
@@ -23,7 +23,7 @@ func (h *Handler) info(ctx *fasthttp.RequestCtx, t target) {
 		return
 	}
 	h.tally.add(ctx.ConnID(), cInfos)
-	if prefersHTML(scanAsker(ctx.Request.Header.RawHeaders()).accept) {
+	if asksHTML(ctx) {
 		p := h.pagesOf(t)
 		h.page(ctx, p.previewPage(r, h.addressOf(t), languageAsked(ctx)), p.policy)
 		return

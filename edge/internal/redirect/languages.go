@@ -35,6 +35,11 @@ func languageOf(header []byte) pageLanguage {
 	return best
 }
 
+// asksHTML reports whether a request prefers pages to JSON.
+func asksHTML(ctx *fasthttp.RequestCtx) bool {
+	return prefersHTML(first(ctx.Request.Header.RawHeaders(), "accept"))
+}
+
 // languageAsked returns the language of the pages that a request prefers.
 func languageAsked(ctx *fasthttp.RequestCtx) pageLanguage {
 	return languageOf(first(ctx.Request.Header.RawHeaders(), "accept-language"))

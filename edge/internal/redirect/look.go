@@ -41,7 +41,7 @@ func (h *Handler) look(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 		return
 	}
 	if !h.refuseBeforeStart(ctx, e) || h.deps.Hosts != nil && h.deps.Hosts.HidesPreviews(e.Owner()) {
-		h.missing(ctx, nil)
+		h.missing(ctx)
 		return
 	}
 	h.tally.add(ctx.ConnID(), cInfos)
@@ -63,12 +63,11 @@ func (h *Handler) look(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 		}
 		seen.Destination, seen.Host = &to, link.DestinationHost(to)
 	}
-	a := scanAsker(ctx.Request.Header.RawHeaders())
-	if !prefersHTML(a.accept) {
+	if !asksHTML(ctx) {
 		h.json(ctx, seen)
 		return
 	}
-	l := languageOf(a.language)
+	l := languageAsked(ctx)
 	seen.Words = lookTexts[l]
 	if seen.State == stateEnded {
 		seen.Next = h.refusals[fasthttp.StatusGone].texts[l].next

@@ -94,9 +94,7 @@ func (w *work) parse(header []byte, from proxies) (size int, closes bool) {
 		default:
 			w.line(line, from)
 		}
-		if from.name != "" {
-			w.takeProxyHeader(line, from.name)
-		}
+		w.takeProxyHeader(line, from)
 	}
 }
 

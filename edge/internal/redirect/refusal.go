@@ -101,24 +101,14 @@ func (h *Handler) refuse(ctx *fasthttp.RequestCtx, status int) {
 }
 
 func (h *Handler) answer(ctx *fasthttp.RequestCtx, r *refusal) {
-	a := scanAsker(ctx.Request.Header.RawHeaders())
-	if r.status != fasthttp.StatusBadRequest && misfits(&ctx.Request.Header, a.unsound, a.encoded) {
-		h.misframed(ctx, fasthttp.StatusBadRequest)
-		return
-	}
-	h.answerTo(ctx, r, &a)
-}
-
-// answerTo is answer for a header that was scanned and checked.
-func (h *Handler) answerTo(ctx *fasthttp.RequestCtx, r *refusal, a *asker) {
 	ctx.Response.SetStatusCode(r.status)
-	if prefersHTML(a.accept) {
+	if asksHTML(ctx) {
 		p := h.pagesAt(ctx)
-		h.head(ctx, a.id, typeHTML, p.policy)
-		ctx.Response.SetBodyRaw(p.refusalPage(r, h.pages, languageOf(a.language)))
+		h.head(ctx, typeHTML, p.policy)
+		ctx.Response.SetBodyRaw(p.refusalPage(r, h.pages, languageAsked(ctx)))
 		return
 	}
-	h.head(ctx, a.id, typeJSON, jsonPolicyB)
+	h.head(ctx, typeJSON, jsonPolicyB)
 	ctx.Response.SetBodyRaw(r.json)
 }
 
@@ -132,13 +122,13 @@ func (h *Handler) refuseMethod(ctx *fasthttp.RequestCtx, allow string) {
 // refuseWith answers with a JSON error with the given message.
 func (h *Handler) refuseWith(ctx *fasthttp.RequestCtx, status int, message string, problems ...apierror.Field) {
 	ctx.Response.SetStatusCode(status)
-	h.head(ctx, scanAsker(ctx.Request.Header.RawHeaders()).id, typeJSON, jsonPolicyB)
+	h.head(ctx, typeJSON, jsonPolicyB)
 	ctx.Response.SetBodyRaw(apierror.Body(status, message, problems, ""))
 }
 
 // page answers with a rendered page.
 func (h *Handler) page(ctx *fasthttp.RequestCtx, body, policy []byte) {
-	h.head(ctx, scanAsker(ctx.Request.Header.RawHeaders()).id, typeHTML, policy)
+	h.head(ctx, typeHTML, policy)
 	ctx.Response.SetBodyRaw(body)
 }
 
@@ -148,17 +138,17 @@ func (h *Handler) json(ctx *fasthttp.RequestCtx, v any) {
 	if err != nil {
 		panic("BUG: cannot render an answer: " + err.Error())
 	}
-	h.head(ctx, scanAsker(ctx.Request.Header.RawHeaders()).id, typeJSON, jsonPolicyB)
+	h.head(ctx, typeJSON, jsonPolicyB)
 	ctx.Response.SetBodyRaw(b)
 }
 
-// head sets the fields of all answers except redirects: media type, security headers and request id. id is the id of
-// the request, which is used if it is valid.
-func (h *Handler) head(ctx *fasthttp.RequestCtx, id, mediaType, policy []byte) {
+// head sets the fields of all answers except redirects: media type, security headers and the id of the request.
+func (h *Handler) head(ctx *fasthttp.RequestCtx, mediaType, policy []byte) {
 	ctx.Response.Header.SetContentTypeBytes(mediaType)
 	ctx.Response.Header.SetCanonical(fixedName, policy)
 	var buf [16]byte
-	ctx.Response.Header.SetCanonical(nameID, requestID(h.idBase^ctx.ID(), id, buf[:0]))
+	asked := first(ctx.Request.Header.RawHeaders(), "x-request-id")
+	ctx.Response.Header.SetCanonical(nameID, requestID(h.idBase^ctx.ID(), asked, buf[:0]))
 }
 
 // requestID returns id if it is safe for headers and logs. Otherwise it appends number to buf.

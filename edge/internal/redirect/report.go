@@ -53,7 +53,7 @@ const reportText = `{{template "top" .}}{{with .Report}}<p>{{.Words.Hint}} <bdi 
 func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
 	e, ok := h.lookup(&t)
 	if !ok || h.deps.Reports == nil || !h.refuseBeforeStart(ctx, &e) {
-		h.missing(ctx, nil)
+		h.missing(ctx)
 		return
 	}
 	r := &h.deps.Table.Compiled(&e).Record
@@ -104,7 +104,7 @@ func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record, t target)
 		h.answer(ctx, h.tooMany)
 		ctx.Response.Header.Set("Retry-After", "3600")
 	case errors.Is(err, abuse.ErrUnknown): // deleted a moment ago
-		h.missing(ctx, nil)
+		h.missing(ctx)
 	case err != nil:
 		h.tally.add(ctx.ConnID(), cReportsFailed)
 		h.deps.Logger.Warn("abuse report not delivered", "error", err.Error())

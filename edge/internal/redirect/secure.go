@@ -42,7 +42,7 @@ func (h *Handler) atHost(ctx *fasthttp.RequestCtx, host *hosts.Host, name string
 	special := host != nil && bytes.HasPrefix(t.path, []byte(wellKnown))
 	switch {
 	case special && bytes.HasPrefix(t.path, []byte(challengePath)) && (ctx.IsGet() || ctx.IsHead()):
-		if h.checkFraming(ctx) {
+		if h.framed(ctx, maxIdleBody) {
 			h.challenge(ctx, host, t.path[len(challengePath):])
 		}
 		return true
@@ -76,41 +76,18 @@ func (h *Handler) atHost(ctx *fasthttp.RequestCtx, host *hosts.Host, name string
 	return false
 }
 
-// unambiguous scans the header of a request, and refuses the request if other servers could parse it differently. ok is false if it
-// was refused.
-func (h *Handler) unambiguous(ctx *fasthttp.RequestCtx) (a asker, ok bool) {
-	header := &ctx.Request.Header
-	a = scanAsker(header.RawHeaders())
-	if misfits(header, a.unsound, a.encoded) {
-		h.misframed(ctx, fasthttp.StatusBadRequest)
-		return a, false
-	}
-	return a, true
-}
-
-// checkFraming refuses a request that other servers could parse differently, or that has a large body.
-func (h *Handler) checkFraming(ctx *fasthttp.RequestCtx) bool {
-	_, ok := h.unambiguous(ctx)
-	return ok && h.framed(ctx, maxIdleBody)
-}
-
-// bounded refuses a request that other servers could parse differently. It reads a small body; the connection ends after the
-// answer if there is a larger one.
-func (h *Handler) bounded(ctx *fasthttp.RequestCtx) bool {
-	if _, ok := h.unambiguous(ctx); !ok {
-		return false
-	}
-	if framing(&ctx.Request.Header, maxIdleBody) != 0 || readBody(ctx, maxIdleBody) != 0 {
+// bounded reads a small body. The connection ends after the answer if there is a larger one.
+func bounded(ctx *fasthttp.RequestCtx) {
+	if bodyStatus(ctx, maxIdleBody) != 0 {
 		ctx.SetConnectionClose() // the rest of the body must not be read as a request
 	}
-	return true
 }
 
 // challenge answers a certificate authority that asks by http-01.
 func (h *Handler) challenge(ctx *fasthttp.RequestCtx, host *hosts.Host, token []byte) {
 	for _, c := range host.Challenges {
 		if subtle.ConstantTimeCompare([]byte(c.Token), token) == 1 {
-			h.head(ctx, scanAsker(ctx.Request.Header.RawHeaders()).id, typeBytes, jsonPolicyB)
+			h.head(ctx, typeBytes, jsonPolicyB)
 			ctx.Response.SetBodyString(c.KeyAuthorization)
 			return
 		}
@@ -121,7 +98,7 @@ func (h *Handler) challenge(ctx *fasthttp.RequestCtx, host *hosts.Host, token []
 
 // appLinks answers with a document of a domain for the operating systems of phones.
 func (h *Handler) appLinks(ctx *fasthttp.RequestCtx, document []byte) {
-	if !h.checkFraming(ctx) || h.refuseOverLimit(ctx) {
+	if !h.framed(ctx, maxIdleBody) || h.refuseOverLimit(ctx) {
 		return
 	}
 	if len(document) == 0 {
@@ -129,7 +106,7 @@ func (h *Handler) appLinks(ctx *fasthttp.RequestCtx, document []byte) {
 		h.refuse(ctx, fasthttp.StatusNotFound)
 		return
 	}
-	h.head(ctx, scanAsker(ctx.Request.Header.RawHeaders()).id, typeJSON, jsonPolicyB)
+	h.head(ctx, typeJSON, jsonPolicyB)
 	ctx.Response.SetBodyRaw(document)
 }
 
@@ -161,9 +138,7 @@ func (h *Handler) behindTLS(conn net.Conn, raw []byte) bool {
 
 // upgrade redirects a request to the same address with https.
 func (h *Handler) upgrade(ctx *fasthttp.RequestCtx, host *hosts.Host, t target) {
-	if !h.bounded(ctx) {
-		return
-	}
+	bounded(ctx)
 	to := make([]byte, 0, len("https://")+len(host.Name)+len(h.securePort)+len(t.path)+1+len(t.query))
 	to = append(append(append(append(to, "https://"...), host.Name...), h.securePort...), t.path...)
 	if len(t.query) > 0 {

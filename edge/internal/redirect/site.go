@@ -85,9 +85,7 @@ func (h *Handler) misdirected(host []byte, t target) bool {
 // paths for health checks, crawlers and browsers are answered at every host: load balancers choose the host of their checks,
 // and a workspace can claim any name.
 func (h *Handler) refuseHost(ctx *fasthttp.RequestCtx, t target, r *refusal) {
-	if !h.bounded(ctx) {
-		return
-	}
+	bounded(ctx)
 	if !h.serveFixedPath(ctx, t.path) {
 		h.tally.add(ctx.ConnID(), cRefused)
 		h.answer(ctx, r)

@@ -48,7 +48,7 @@ func (h *Handler) stop(ctx *fasthttp.RequestCtx, e *table.Entry, k decision.Outc
 	switch k {
 	case decision.Absent:
 		if t.site == nil || !h.visitSite(ctx, t) {
-			h.missing(ctx, nil)
+			h.missing(ctx)
 		}
 		return
 	case decision.Gone:

@@ -51,7 +51,7 @@ func withoutMark(query string) (own string, marked bool) {
 func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
 	e, ok := h.lookup(&t)
 	if !ok || !h.refuseBeforeStart(ctx, &e) {
-		h.missing(ctx, nil)
+		h.missing(ctx)
 		return
 	}
 	if !ctx.IsPost() {

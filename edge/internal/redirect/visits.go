@@ -180,17 +180,17 @@ func (v *visits) missing(out []byte, t *target, stays bool) []byte {
 	w.status = fasthttp.StatusNotFound
 	h.tally.add(w.id, cMissing)
 	h.countMissing(*t)
-	r, a := h.refusals[fasthttp.StatusNotFound], scanAsker(w.raw)
+	r := h.refusals[fasthttp.StatusNotFound]
 	body, media, policy := r.json, typeJSON, jsonPolicyB
-	if prefersHTML(a.accept) {
-		body, media, policy = r.html[languageOf(a.language)], typeHTML, h.pages.policy
+	if prefersHTML(w.accept) {
+		body, media, policy = r.html[languageOf(w.language)], typeHTML, h.pages.policy
 	}
 	out = append(append(append(out, "HTTP/1.1 404 Not Found\r\n"...), v.dateLine()...), "Content-Type: "...)
 	out = v.hstsLine(strconv.AppendInt(append(append(out, media...), "\r\nContent-Length: "...), int64(len(body)), 10))
 	out = append(append(append(append(out, "\r\n"...), fixedName...), ": "...), policy...)
 	out = append(append(append(out, "\r\n"...), nameID...), ": "...)
 	var buf [16]byte
-	out = end(append(out, requestID(v.ids+v.serial, a.id, buf[:0])...), stays)
+	out = end(append(out, requestID(v.ids+v.serial, w.askedID, buf[:0])...), stays)
 	return append(out, body...)
 }
 
