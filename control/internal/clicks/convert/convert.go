@@ -210,11 +210,11 @@ func (d *Acceptor) own(ctx context.Context, p auth.Principal, results []Result, 
 	return nil
 }
 
-// again is the result of a conversion that was accepted before.
-var again = Result{conversion.Duplicate, "", "was accepted before"}
+// duplicate is the result of a conversion that was accepted before.
+var duplicate = Result{conversion.Duplicate, "", "was accepted before"}
 
 // repeats finds conversions that an earlier item of the request has, that this process has accepted lately, and that are stored.
-// The click store may not answer, and then removes duplicates later. The caller passes the keys to recent.leave.
+// The click store may not answer, and then removes duplicates later. The caller passes the keys to recent.release.
 func (d *Acceptor) repeats(
 	ctx context.Context, results []Result, list []conversion.Conversion, at []int,
 ) (entered []analytics.ConversionKey, err error) {
@@ -226,7 +226,7 @@ func (d *Acceptor) repeats(
 		}
 		key := keyOf(&list[i])
 		if _, known := first[key]; known {
-			results[at[i]] = again
+			results[at[i]] = duplicate
 			continue
 		}
 		first[key] = i
@@ -238,7 +238,7 @@ func (d *Acceptor) repeats(
 	}
 	for _, key := range keys {
 		if known[key] {
-			results[at[first[key]]] = again
+			results[at[first[key]]] = duplicate
 		} else {
 			entered = append(entered, key)
 		}
@@ -250,11 +250,13 @@ func (d *Acceptor) repeats(
 	defer cancel()
 	stored, err := d.clicks.StoredConversions(ctx, entered)
 	if err != nil {
-		return entered, nil // the store removes duplicates later
+		d.cfg.Logger.Warn("conversions not compared with stored ones; the store removes duplicates later", "count", len(entered),
+			"error", err.Error())
+		return entered, nil
 	}
 	for _, key := range entered {
 		if stored[key] {
-			results[at[first[key]]] = again
+			results[at[first[key]]] = duplicate
 		}
 	}
 	return entered, nil
