@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
+	"time"
 
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/shared/testing/testserver"
 )
 
@@ -45,14 +49,10 @@ func enter(dir string, keep bool) (leave func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	tidy := func() error {
-		if keep {
-			return nil
+	if !keep { // what a run that was killed has left
+		if err := removeUnused(lock, dir, 0); err != nil && !errors.As(err, &leftBehind{}) {
+			return nil, err
 		}
-		return removeUnused(lock, dir)
-	}
-	if err := tidy(); err != nil { // what a run that was killed has left
-		return nil, err
 	}
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_SH); err != nil {
 		return nil, fmt.Errorf("lock %s: %w", dir, err)
@@ -60,11 +60,17 @@ func enter(dir string, keep bool) (leave func() error, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil { // PostgreSQL runs as another user and must enter
 		return nil, err
 	}
-	return func() error { return errors.Join(tidy(), lock.Close()) }, nil
+	return func() error {
+		if keep {
+			return lock.Close()
+		}
+		return errors.Join(removeUnused(lock, dir, testkit.Patience), lock.Close())
+	}, nil
 }
 
-// removeUnused stops the servers in the folder and removes the folder, unless another run holds the lock.
-func removeUnused(lock *os.File, dir string) error {
+// removeUnused stops the servers in the folder and removes the folder, unless another run holds the lock. It kills the processes that use
+// the folder and do not end by themselves, and returns leftBehind.
+func removeUnused(lock *os.File, dir string, patience time.Duration) error {
 	err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil
@@ -72,5 +78,53 @@ func removeUnused(lock *os.File, dir string) error {
 	if err != nil {
 		return fmt.Errorf("lock %s: %w", dir, err)
 	}
-	return errors.Join(testserver.Stop(), os.RemoveAll(dir))
+	err = testserver.Stop()
+	return errors.Join(err, killLeft(dir, patience), os.RemoveAll(dir))
+}
+
+// leftBehind are processes that tests have started and not ended.
+type leftBehind []string
+
+func (l leftBehind) Error() string {
+	return "tests have left processes behind: " + strings.Join(l, "; ")
+}
+
+// killLeft waits for the processes whose temporary files are in the folder. It kills those that have not ended in time.
+func killLeft(dir string, patience time.Duration) error {
+	began := time.Now()
+	for {
+		left := processesOf(dir)
+		if len(left) == 0 {
+			return nil
+		}
+		if time.Since(began) < patience {
+			time.Sleep(100 * time.Millisecond)
+			continue
+		}
+		var names leftBehind
+		for pid, name := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // an error means that it has ended
+			names = append(names, name)
+		}
+		return names
+	}
+}
+
+// processesOf returns the other processes that were started with the folder as TMPDIR, with their command lines.
+func processesOf(dir string) map[int]string {
+	left := map[int]string{}
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		env, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "environ")) // of another user: empty
+		if slices.Contains(strings.Split(string(env), "\x00"), "TMPDIR="+dir) {
+			command, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
+			line := strings.TrimSpace(strings.ReplaceAll(string(command), "\x00", " "))
+			left[pid] = fmt.Sprintf("%d %s", pid, line[:min(len(line), 100)])
+		}
+	}
+	return left
 }

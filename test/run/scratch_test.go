@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/shortline/shortline/shared/testing/testkit"
@@ -71,4 +74,24 @@ func TestScratch_is_kept(t *testing.T) {
 	if _, err := os.Stat(file); err != nil {
 		t.Error(err)
 	}
+}
+
+// A process that a test has not ended is killed and named.
+func TestScratch_names_what_is_left(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command("sleep", "1000")
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	testkit.Must(t, cmd.Start())
+	for pid := range processesOf(dir) {
+		testkit.Equal(t, pid, cmd.Process.Pid, "the process")
+	}
+	err := killLeft(dir, 0)
+	var left leftBehind
+	if !errors.As(err, &left) || len(left) != 1 || !strings.HasSuffix(left[0], " sleep 1000") {
+		t.Errorf("got %v", err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Error("the process was not killed")
+	}
+	testkit.Must(t, killLeft(dir, 0))
 }
