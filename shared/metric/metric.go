@@ -2,7 +2,12 @@
 // counters; a Set reads them on each scrape.
 package metric
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 // Set is the fixed list of metrics of one component. It is a prometheus.Collector. Metrics of one name differ in the
 // values of their labels.
@@ -42,6 +47,53 @@ func Gauge[N number](name, help string, value func() N, labels ...string) promet
 // Time is a Gauge in Unix seconds of a time in Unix milliseconds. 0 means never.
 func Time(name, help string, ms func() int64, labels ...string) prometheus.Collector {
 	return Gauge(name, help, func() float64 { return float64(ms()) / 1000 }, labels...)
+}
+
+// AskTimeout is how long a scrape waits for a server that knows the values of gauges.
+const AskTimeout = time.Second
+
+// Asked are gauges whose values a server knows. Each scrape calls ask, which returns a value for each of the gauges. If ask fails or
+// exceeds AskTimeout, the scrape lacks these gauges. ask must be safe for concurrent use.
+func Asked(ask func(context.Context) ([]float64, error), gauges ...*prometheus.Desc) prometheus.Collector {
+	return asked{ask, gauges}
+}
+
+type asked struct {
+	ask    func(context.Context) ([]float64, error)
+	gauges []*prometheus.Desc
+}
+
+func (a asked) Describe(ch chan<- *prometheus.Desc) {
+	for _, g := range a.gauges {
+		ch <- g
+	}
+}
+
+func (a asked) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), AskTimeout)
+	defer cancel()
+	values, err := a.ask(ctx)
+	if err != nil {
+		return
+	}
+	for i, v := range values {
+		ch <- prometheus.MustNewConstMetric(a.gauges[i], prometheus.GaugeValue, v)
+	}
+}
+
+// Queue are two gauges of a queue in a database: how many elements wait, and the age of the oldest one in seconds. read returns their
+// number and when the oldest one began to wait, in Unix milliseconds. See Asked.
+func Queue(
+	read func(context.Context) (n int, since int64, err error), now func() time.Time, waiting, oldest *prometheus.Desc,
+) prometheus.Collector {
+	return Asked(func(ctx context.Context) ([]float64, error) {
+		n, since, err := read(ctx)
+		var age float64
+		if n > 0 {
+			age = max(0, now().Sub(time.UnixMilli(since)).Seconds())
+		}
+		return []float64{float64(n), age}, err
+	}, waiting, oldest)
 }
 
 func pairs(list []string) prometheus.Labels {

@@ -77,7 +77,7 @@ func newParts(cfg Config, deps Deps) (*parts, error) {
 	}
 	p := &parts{cfg: cfg, deps: deps, traces: traces.TracerProvider, compute: work.NewComputing(5 * time.Second)}
 	p.enrich = sync.OnceValue(func() *ingest.Enricher { return ingest.NewEnricher(deps.Geo) })
-	p.watch = sync.OnceValue(func() error { return p.register("experiments", experiments.Overview{Store: deps.Store}) })
+	p.watch = sync.OnceValue(func() error { return p.register("experiments", experiments.Overview(deps.Store)) })
 	p.screen = sync.OnceValue(func() *screening.Service {
 		return screening.New(screening.Config{Settings: cfg.Screening, Logger: deps.Logger})
 	})

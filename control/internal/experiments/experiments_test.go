@@ -332,7 +332,7 @@ func TestAutopilot_waits_for_data(t *testing.T) {
 		})
 		waits("The figures of the experiment could not be read.")
 
-		testkit.Equal(w, testutil.CollectAndCount(experiments.Overview{Store: w.store}), 3, "metrics")
+		testkit.Eventually(w, "the metrics", func() bool { return testutil.CollectAndCount(experiments.Overview(w.store)) == 3 })
 		if s, err := w.store.ExperimentState(w.Context()); err != nil || s.Running != 1 || s.Paused != 1 || s.Unchecked > time.Minute {
 			w.Errorf("%+v, %v", s, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/metric"
 )
 
 var (
@@ -16,27 +17,9 @@ var (
 		"How long the oldest of them has been waiting, 0 if there is none.", nil, nil)
 )
 
-// queue reads the backlog from the store on each scrape. If the store fails, the metrics are missing.
-type queue struct {
-	store *store.Store
-	now   func() time.Time
-}
-
-func (q queue) Describe(ch chan<- *prometheus.Desc) { ch <- queueDesc; ch <- oldestDesc }
-
-func (q queue) Collect(ch chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	n, since, err := q.store.DeliveryQueue(ctx, 100_000)
-	if err != nil {
-		return
-	}
-	var age float64
-	if n > 0 {
-		age = max(0, q.now().Sub(time.UnixMilli(since)).Seconds())
-	}
-	ch <- prometheus.MustNewConstMetric(queueDesc, prometheus.GaugeValue, float64(n))
-	ch <- prometheus.MustNewConstMetric(oldestDesc, prometheus.GaugeValue, age)
+// queue reads the backlog on each scrape.
+func queue(st *store.Store, now func() time.Time) prometheus.Collector {
+	return metric.Queue(func(ctx context.Context) (int, int64, error) { return st.DeliveryQueue(ctx, 100_000) }, now, queueDesc, oldestDesc)
 }
 
 type metrics struct {
@@ -49,7 +32,7 @@ type metrics struct {
 }
 
 // newMetrics registers the metrics with r. A nil r registers nothing.
-func newMetrics(r prometheus.Registerer, q queue) (*metrics, error) {
+func newMetrics(r prometheus.Registerer, q prometheus.Collector) (*metrics, error) {
 	m := &metrics{
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "shortline_webhooks_attempts_total", Help: "Delivery attempts by outcome (success, failure).",

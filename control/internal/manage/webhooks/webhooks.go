@@ -107,7 +107,7 @@ func New(cfg Config, st *store.Store) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := newMetrics(cfg.Registry, queue{st, cfg.Now})
+	m, err := newMetrics(cfg.Registry, queue(st, cfg.Now))
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: register metrics: %w", err)
 	}

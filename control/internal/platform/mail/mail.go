@@ -88,7 +88,7 @@ func New(cfg Config, st *store.Store) (*Service, error) {
 			return nil, err
 		}
 	}
-	if s.metrics, err = newMetrics(cfg.Registry, queue{st, cfg.Now}); err != nil {
+	if s.metrics, err = newMetrics(cfg.Registry, queue(st, cfg.Now)); err != nil {
 		return nil, fmt.Errorf("mail: register metrics: %w", err)
 	}
 	every := pruneEvery

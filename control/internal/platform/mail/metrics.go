@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/metric"
 )
 
 var (
@@ -16,27 +17,9 @@ var (
 		"How long the oldest of them has been waiting, 0 if there is none.", nil, nil)
 )
 
-// queue reads the outbox from the store on each scrape. If the store fails, the metrics are missing.
-type queue struct {
-	store *store.Store
-	now   func() time.Time
-}
-
-func (q queue) Describe(ch chan<- *prometheus.Desc) { ch <- waitingDesc; ch <- oldestDesc }
-
-func (q queue) Collect(ch chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	n, since, err := q.store.MailQueue(ctx, 100_000)
-	if err != nil {
-		return
-	}
-	var age float64
-	if n > 0 {
-		age = max(0, q.now().Sub(time.UnixMilli(since)).Seconds())
-	}
-	ch <- prometheus.MustNewConstMetric(waitingDesc, prometheus.GaugeValue, float64(n))
-	ch <- prometheus.MustNewConstMetric(oldestDesc, prometheus.GaugeValue, age)
+// queue reads the outbox on each scrape.
+func queue(st *store.Store, now func() time.Time) prometheus.Collector {
+	return metric.Queue(func(ctx context.Context) (int, int64, error) { return st.MailQueue(ctx, 100_000) }, now, waitingDesc, oldestDesc)
 }
 
 type metrics struct {
@@ -52,7 +35,7 @@ const (
 )
 
 // newMetrics registers the metrics with r. A nil r registers nothing.
-func newMetrics(r prometheus.Registerer, q queue) (*metrics, error) {
+func newMetrics(r prometheus.Registerer, q prometheus.Collector) (*metrics, error) {
 	m := &metrics{
 		sent: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "shortline_mail_sent_total", Help: "E-mails that the SMTP server has accepted, by kind.",

@@ -3,7 +3,6 @@ package clickhouse
 import (
 	"context"
 	"strconv"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -21,8 +20,6 @@ func (s *Store) Stats() Stats {
 	return Stats{Rebuilt: s.stats.rebuilt.Load(), Failed: s.stats.failed.Load(), Waiting: int(s.stats.waiting.Load())}
 }
 
-const diskTimeout = time.Second // of a scrape
-
 var (
 	diskFreeDesc = prometheus.NewDesc("shortline_clickhouse_disk_free_bytes",
 		"Free space on a local disk of the ClickHouse server, as the server sees it.", []string{"disk"}, nil)
@@ -36,7 +33,7 @@ type disks struct{ store *Store }
 func (d disks) Describe(ch chan<- *prometheus.Desc) { ch <- diskFreeDesc; ch <- diskSizeDesc }
 
 func (d disks) Collect(ch chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), diskTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), metric.AskTimeout)
 	defer cancel()
 	rows, err := d.store.conn.Query(ctx,
 		`SELECT name, free_space, total_space FROM system.disks WHERE lower(type) = 'local' AND total_space > 0`)

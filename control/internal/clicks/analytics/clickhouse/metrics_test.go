@@ -31,7 +31,11 @@ func TestA9_disks_of_the_server_are_measured(t *testing.T) {
 		}
 		return out
 	}
-	got := gauges()
+	var got map[string]float64
+	testkit.Eventually(t, "a scrape to which the server answers in time", func() bool {
+		got = gauges()
+		return len(got) > 0
+	})
 	free, size := got["shortline_clickhouse_disk_free_bytes default"], got["shortline_clickhouse_disk_size_bytes default"]
 	if free <= 0 || size < free {
 		t.Errorf("%v free of %v: %v", free, size, got)
