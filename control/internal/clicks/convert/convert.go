@@ -250,8 +250,7 @@ func (d *Acceptor) repeats(
 	defer cancel()
 	stored, err := d.clicks.StoredConversions(ctx, entered)
 	if err != nil {
-		d.cfg.Logger.Warn("conversions not compared with stored ones; the store removes duplicates later", "count", len(entered),
-			"error", err.Error())
+		d.cfg.Logger.Warn("conversions not compared with stored ones", "count", len(entered), "error", err.Error())
 		return entered, nil
 	}
 	for _, key := range entered {
