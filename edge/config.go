@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/conversions"
-	"github.com/shortline/shortline/edge/internal/redirect"
+	"github.com/shortline/shortline/edge/internal/pages"
 	"github.com/shortline/shortline/edge/internal/ship"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/shared/click"
@@ -247,8 +247,8 @@ func (c Config) checkSpools() error {
 	return errors.Join(problems...)
 }
 
-func (c Config) brand() redirect.Brand {
-	return redirect.Brand{Name: c.BrandName, LogoURL: c.BrandLogoURL}
+func (c Config) brand() pages.Brand {
+	return pages.Brand{Name: c.BrandName, LogoURL: c.BrandLogoURL}
 }
 
 func (c Config) origin() click.Origin { return click.Origin{Edge: c.Name, Region: c.Region} }

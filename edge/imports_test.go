@@ -21,16 +21,20 @@ var layers = []archtest.Layer{
 	{
 		Path: "edge", May: []string{
 			"edge/internal/agent", "edge/internal/conversions", "edge/internal/hosts", "edge/internal/listen", "edge/internal/lockout",
-			"edge/internal/missing", "edge/internal/proxy", "edge/internal/quota", "edge/internal/ratelimit", "edge/internal/redirect",
-			"edge/internal/ship", "edge/internal/spool", "edge/internal/table",
+			"edge/internal/missing", "edge/internal/pages", "edge/internal/proxy", "edge/internal/quota", "edge/internal/ratelimit",
+			"edge/internal/redirect", "edge/internal/ship", "edge/internal/spool", "edge/internal/table",
 		},
 		Is: "the facade that joins all parts of an edge",
 	},
 	{
 		Path: "edge/internal/redirect", May: []string{"edge/internal/apierror", "edge/internal/hosts", "edge/internal/listen",
-			"edge/internal/lockout", "edge/internal/missing", "edge/internal/quota", "edge/internal/ratelimit", "edge/internal/spool",
-			"edge/internal/table"},
+			"edge/internal/lockout", "edge/internal/missing", "edge/internal/pages", "edge/internal/quota", "edge/internal/ratelimit",
+			"edge/internal/spool", "edge/internal/table"},
 		Is: "the hot path, which must not depend on where links come from and where clicks go",
+	},
+	{
+		Path: "edge/internal/pages", May: []string{"edge/internal/apierror"},
+		Is: "the pages for visitors, without knowledge of requests and of links in memory",
 	},
 	{
 		Path: "edge/internal/proxy", May: []string{"edge/internal/apierror"},

@@ -9,8 +9,8 @@
 //   - Password attempts take only a bounded share of the processor from redirects.
 //   - Rate limits use a fixed amount of memory.
 //
-// Other packages hold the links (table), decide whether a client may try a password (lockout), ship clicks from the spool
-// (ship), forward the control plane's paths (proxy), and manage connections and their deadlines (listen).
+// Other packages hold the links (table), render pages (pages), decide whether a client may try a password (lockout), ship clicks
+// from the spool (ship), forward the control plane's paths (proxy), and manage connections and their deadlines (listen).
 //
 // Some behaviour is not in the specification. A path with a slash after the slug is another path and gets 404, unless the link
 // forwards paths. A link whose destination is this host gets 508 and records no click.
@@ -33,6 +33,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/edge/internal/lockout"
 	"github.com/shortline/shortline/edge/internal/missing"
+	"github.com/shortline/shortline/edge/internal/pages"
 	"github.com/shortline/shortline/edge/internal/quota"
 	"github.com/shortline/shortline/edge/internal/ratelimit"
 	"github.com/shortline/shortline/edge/internal/spool"
@@ -61,7 +62,7 @@ type Config struct {
 	// with https and without a port has one: browsers apply it to all ports of a host.
 	HSTS int64
 	// Brand is shown on pages.
-	Brand Brand
+	Brand pages.Brand
 	// Trusted are the proxies that are trusted to report a client's address.
 	Trusted visitor.Prefixes
 	// ClientIPHeader is the header in which they report it.
@@ -134,9 +135,7 @@ type Handler struct {
 	scheme      string          // of BaseURL
 	securePort  string          // of https addresses, with a colon; "": 443
 	idBase      uint64
-	pages       *pages // with the brand of the service
-	brands      brands // of custom domains
-	refusals    map[int]*refusal
+	pages       *pages.Service
 	tally       *tally
 	latency     *latency
 	hasher      *hasher
@@ -146,8 +145,6 @@ type Handler struct {
 	desks       chan struct{}      // one element for each report that waits for the control plane
 	conversions *conversionServer  // nil without a ConversionSink
 	origin      string             // of BaseURL
-	tooMany     *refusal
-	suspended   *refusal // for domains that are suspended
 	pool        sync.Pool
 	loops       atomic.Uint64 // that answer requests
 }
@@ -155,7 +152,7 @@ type Handler struct {
 // New returns a Handler. The error names every problem of the configuration.
 func New(cfg Config, deps Deps) (*Handler, error) {
 	own, urlErr := decision.ParseHome(cfg.BaseURL)
-	p, brandErr := newPages(cfg.Brand)
+	p, brandErr := pages.New(cfg.Brand)
 	if err := errors.Join(urlErr, brandErr); err != nil {
 		return nil, err
 	}
@@ -170,9 +167,8 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	h := &Handler{
 		cfg: cfg, deps: deps, own: own, proxies: proxiesOf(&cfg), base: strings.TrimRight(cfg.BaseURL, "/"),
 		idBase: binary.LittleEndian.Uint64(seed[:]),
-		pages:  p, refusals: newRefusals(p), tally: new(tally), latency: new(latency), hasher: newHasher(cmp.Or(cfg.HashWait, hashWait)),
-		limiter: ratelimit.New(cfg.RateLimit), attempts: ratelimit.New(cfg.VerifyLimit), tooMany: newTooMany(p),
-		suspended: newSuspended(p), names: namesOf(cfg.BaseURL, cfg.ConsoleURL),
+		pages:  p, tally: new(tally), latency: new(latency), hasher: newHasher(cmp.Or(cfg.HashWait, hashWait)),
+		limiter: ratelimit.New(cfg.RateLimit), attempts: ratelimit.New(cfg.VerifyLimit), names: namesOf(cfg.BaseURL, cfg.ConsoleURL),
 	}
 	h.conversions = newConversionServer(&cfg, deps.Conversions)
 	if deps.Reports != nil {
@@ -261,7 +257,7 @@ func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 		return
 	}
 	if h.misdirected(ctx.Request.Header.Host(), t) {
-		h.refuseHost(ctx, t, h.refusals[fasthttp.StatusMisdirectedRequest])
+		h.refuseHost(ctx, t, h.pages.Refusals[fasthttp.StatusMisdirectedRequest])
 		return
 	}
 	if up != nil {

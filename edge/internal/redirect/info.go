@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shortline/shortline/edge/internal/pages"
 	"github.com/valyala/fasthttp"
 )
 
@@ -24,8 +25,7 @@ func (h *Handler) info(ctx *fasthttp.RequestCtx, t target) {
 	}
 	h.tally.add(ctx.ConnID(), cInfos)
 	if asksHTML(ctx) {
-		p := h.pagesOf(t)
-		h.page(ctx, p.previewPage(r, h.addressOf(t), languageAsked(ctx)), p.policy)
+		h.page(ctx, h.pagesOf(t.site).Preview(r, h.addressOf(t), languageAsked(ctx)))
 		return
 	}
 	h.json(ctx, struct {
@@ -63,8 +63,6 @@ func instant(unixMilli int64) *string {
 // tag against search engines.
 const robots = "User-agent: *\nAllow: /api/og-images/\nDisallow: /api/\n"
 
-const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2456e6"/><path d="M9 20.5 20.5 9M13 8.5h8.5V17" fill="none" stroke="#fff" stroke-width="3.4" stroke-linecap="round" stroke-linejoin="round"/></svg>`
-
 // readiness returns the answer of /readyz, for load balancers and other health checks.
 func (h *Handler) readiness() (status int, body string) {
 	var reasons []string
@@ -97,7 +95,7 @@ func (h *Handler) serveFixedPath(ctx *fasthttp.RequestCtx, path []byte) bool {
 	case "/robots.txt":
 		media, body, cache = "text/plain; charset=utf-8", robots, "public, max-age=86400"
 	case "/favicon.ico":
-		media, body, cache = "image/svg+xml", icon, "public, max-age=86400"
+		media, body, cache = "image/svg+xml", pages.Icon, "public, max-age=86400"
 	case "/healthz":
 		media, body, cache = "application/json", `{"status":"ok"}`, "no-store"
 	case "/readyz":

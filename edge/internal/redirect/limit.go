@@ -42,7 +42,7 @@ func (h *Handler) refuseOverLimitOf(ctx *fasthttp.RequestCtx, l *ratelimit.Limit
 // refuseFor answers 429 with the time to wait.
 func (h *Handler) refuseFor(ctx *fasthttp.RequestCtx, wait time.Duration) {
 	h.tally.add(ctx.ConnID(), cLimited)
-	h.answer(ctx, h.tooMany)
+	h.answer(ctx, h.pages.TooMany)
 	var seconds [20]byte
 	ctx.Response.Header.SetCanonical(nameRetryAfter, strconv.AppendInt(seconds[:0], wholeSeconds(wait), 10))
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"github.com/shortline/shortline/edge/internal/apierror"
 	"github.com/valyala/fasthttp"
 )
 
@@ -23,6 +22,6 @@ func (h *Handler) panicked(ctx *fasthttp.RequestCtx, cause any) {
 	h.head(ctx, typeJSON, jsonPolicyB)
 	id := string(ctx.Response.Header.PeekBytes(nameID))
 	h.deps.Logger.Error("request handler panicked", "request_id", id, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
-	ctx.Response.SetBodyRaw(apierror.Body(fasthttp.StatusInternalServerError, notices[fasthttp.StatusInternalServerError].text, nil, id))
+	ctx.Response.SetBodyRaw(h.pages.Refusals[fasthttp.StatusInternalServerError].JSONWith(id))
 	ctx.SetConnectionClose()
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/edge/internal/pages"
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/visitor"
@@ -213,7 +214,7 @@ func TestRedirect_address_behind_proxies(t *testing.T) {
 func TestRedirect_errors_are_pages_for_browsers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, samples(), func(c *redirect.Config, _ *redirect.Deps) {
-		c.Brand = redirect.Brand{Name: `A<b>"c`, LogoURL: "https://cdn.test/logo.svg"}
+		c.Brand = pages.Brand{Name: `A<b>"c`, LogoURL: "https://cdn.test/logo.svg"}
 	})
 	a := w.get("/nothing", "Accept", browser)
 	if a.StatusCode != 404 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") || strings.Contains(a.body, "<b>") ||
@@ -366,7 +367,7 @@ func TestRedirect_own_text_is_inert(t *testing.T) {
 
 func TestRedirect_bad_configuration_names_every_problem(t *testing.T) {
 	t.Parallel()
-	_, err := redirect.New(redirect.Config{BaseURL: "sho.rt", Brand: redirect.Brand{LogoURL: "javascript:alert(1)"}}, redirect.Deps{})
+	_, err := redirect.New(redirect.Config{BaseURL: "sho.rt", Brand: pages.Brand{LogoURL: "javascript:alert(1)"}}, redirect.Deps{})
 	if err == nil || !strings.Contains(err.Error(), "BASE_URL") || !strings.Contains(err.Error(), "brand logo") {
 		t.Errorf("error = %v", err)
 	}

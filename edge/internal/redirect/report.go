@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/apierror"
+	"github.com/shortline/shortline/edge/internal/pages"
 	"github.com/shortline/shortline/shared/abuse"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/valyala/fasthttp"
@@ -23,32 +24,6 @@ const (
 	sentMark       = "sent=1"
 )
 
-// reportForm holds the values of the form with which visitors report a link.
-type reportForm struct {
-	Words         reportWords
-	Slug, Trouble string
-	Reasons       []reasonOption
-	Text, Email   string
-	MaxText       int
-	MaxEmail      int
-	Wrong         map[string]string // problems by field
-}
-
-type reasonOption struct {
-	Value, Name string
-	Chosen      bool
-}
-
-const reportText = `{{template "top" .}}{{with .Report}}<p>{{.Words.Hint}} <bdi dir="ltr">/{{.Slug}}</bdi></p>
-{{if .Trouble}}<p class="bad" role="alert">{{.Trouble}}</p>{{end}}<form method="post" action="/{{.Slug}}/report">
-<label for="reason">{{.Words.Reason}}</label><select id="reason" name="reason" required{{if .Wrong.reason}} aria-invalid="true" aria-describedby="r"{{end}}>
-<option value="">{{.Words.Choose}}</option>{{range .Reasons}}<option value="{{.Value}}"{{if .Chosen}} selected{{end}}>{{.Name}}</option>{{end}}</select>
-{{with .Wrong.reason}}<p class="bad wrong" id="r">{{.}}</p>{{end}}
-<label for="text">{{.Words.Details}}</label><textarea id="text" name="text" rows="4" dir="auto" maxlength="{{.MaxText}}"{{if .Wrong.text}} aria-invalid="true" aria-describedby="t"{{end}}>{{.Text}}</textarea>
-{{with .Wrong.text}}<p class="bad wrong" id="t">{{.}}</p>{{end}}
-<label for="email">{{.Words.Email}}</label><input id="email" name="email" type="email" maxlength="{{.MaxEmail}}" autocomplete="email" dir="ltr" value="{{.Email}}"{{if .Wrong.email}} aria-invalid="true" aria-describedby="e"{{end}}>
-{{with .Wrong.email}}<p class="bad wrong" id="e">{{.}}</p>{{end}}<button type="submit">{{.Words.Send}}</button></form>{{end}}{{template "end" .}}`
-
 // report answers /{slug}/report: a form on GET, and a report of the link on POST.
 func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
 	e, ok := h.lookup(&t)
@@ -61,12 +36,10 @@ func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
 	case ctx.IsGet(), ctx.IsHead():
 		h.tally.add(ctx.ConnID(), cReportForms)
 		if view(t.query) == sentMark {
-			p, l := h.pagesOf(t), languageAsked(ctx)
-			words := &reportTexts[l]
-			h.page(ctx, p.notify(notice{words.Thanks, words.Received, words.Close}, l), p.policy)
+			h.page(ctx, h.pagesOf(t.site).ReportSent(languageAsked(ctx)))
 			return
 		}
-		h.showReport(ctx, fasthttp.StatusOK, t, abuse.Report{}, "", nil)
+		h.showReport(ctx, fasthttp.StatusOK, t, pages.ReportForm{})
 	case ctx.IsPost():
 		h.takeReport(ctx, r, t)
 	default:
@@ -101,7 +74,7 @@ func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record, t target)
 	switch {
 	case errors.Is(err, abuse.ErrBusy):
 		h.tally.add(ctx.ConnID(), cLimited)
-		h.answer(ctx, h.tooMany)
+		h.answer(ctx, h.pages.TooMany)
 		ctx.Response.Header.Set("Retry-After", "3600")
 	case errors.Is(err, abuse.ErrUnknown): // deleted a moment ago
 		h.missing(ctx)
@@ -109,9 +82,9 @@ func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record, t target)
 		h.tally.add(ctx.ConnID(), cReportsFailed)
 		h.deps.Logger.Warn("abuse report not delivered", "error", err.Error())
 		if fromForm {
-			h.showReport(ctx, fasthttp.StatusServiceUnavailable, t, report, reportTexts[languageAsked(ctx)].Later, nil)
+			h.showReport(ctx, fasthttp.StatusServiceUnavailable, t, pages.ReportForm{Entered: report, Later: true})
 		} else {
-			h.refuseWith(ctx, fasthttp.StatusServiceUnavailable, reportTexts[0].Later)
+			h.refuseWith(ctx, fasthttp.StatusServiceUnavailable, pages.ReportLater)
 		}
 		ctx.Response.Header.Set("Retry-After", "60")
 	default:
@@ -192,11 +165,7 @@ func readReport(ctx *fasthttp.RequestCtx) (r abuse.Report, fromForm bool, status
 
 func (h *Handler) refuseReport(ctx *fasthttp.RequestCtx, fromForm bool, t target, r abuse.Report, problems []abuse.Problem) {
 	if fromForm {
-		wrong, words := map[string]string{}, &reportTexts[languageAsked(ctx)]
-		for _, p := range problems {
-			wrong[p.Field] = words.Wrong[p.Field]
-		}
-		h.showReport(ctx, fasthttp.StatusBadRequest, t, r, words.NotSent, wrong)
+		h.showReport(ctx, fasthttp.StatusBadRequest, t, pages.ReportForm{Entered: r, Problems: problems})
 		return
 	}
 	fields := make([]apierror.Field, len(problems))
@@ -206,15 +175,9 @@ func (h *Handler) refuseReport(ctx *fasthttp.RequestCtx, fromForm bool, t target
 	h.refuseWith(ctx, fasthttp.StatusBadRequest, "The request is invalid.", fields...)
 }
 
-// showReport shows the form with what the visitor has entered.
-func (h *Handler) showReport(ctx *fasthttp.RequestCtx, status int, t target, r abuse.Report, trouble string, wrong map[string]string) {
-	l := languageAsked(ctx)
-	f := &reportForm{Words: reportTexts[l], Slug: string(t.slug), Trouble: trouble, Text: strings.ToValidUTF8(r.Text, "\uFFFD"),
-		Email: strings.ToValidUTF8(r.Email, "\uFFFD"), MaxText: abuse.MaxText, MaxEmail: abuse.MaxEmail, Wrong: wrong}
-	for _, value := range abuse.Reasons {
-		f.Reasons = append(f.Reasons, reasonOption{value, f.Words.Reasons[value], value == r.Reason})
-	}
-	p := h.pagesOf(t)
-	h.page(ctx, p.render(p.report, page{Language: pageLanguages[l], Heading: f.Words.Heading, Report: f}), p.reportPolicy)
+// showReport shows the form for reports.
+func (h *Handler) showReport(ctx *fasthttp.RequestCtx, status int, t target, f pages.ReportForm) {
+	f.Slug = string(t.slug)
+	h.page(ctx, h.pagesOf(t.site).Report(f, languageAsked(ctx)))
 	ctx.Response.SetStatusCode(status)
 }

@@ -30,9 +30,9 @@ var (
 func (h *Handler) atHost(ctx *fasthttp.RequestCtx, host *hosts.Host, name string, secure bool, t target) bool {
 	if host != nil && host.Withdrawn {
 		if !h.asksService(ctx.Request.Header.Host()) {
-			r := h.refusals[fasthttp.StatusMisdirectedRequest]
+			r := h.pages.Refusals[fasthttp.StatusMisdirectedRequest]
 			if host.Suspended {
-				r = h.suspended
+				r = h.pages.Suspended
 			}
 			h.refuseHost(ctx, t, r)
 			return true

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/shortline/shortline/edge/internal/pages"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
@@ -84,7 +85,7 @@ func (h *Handler) misdirected(host []byte, t target) bool {
 // refuseHost answers a request for a host at which there are no links, neither those of the service nor those of a domain. The
 // paths for health checks, crawlers and browsers are answered at every host: load balancers choose the host of their checks,
 // and a workspace can claim any name.
-func (h *Handler) refuseHost(ctx *fasthttp.RequestCtx, t target, r *refusal) {
+func (h *Handler) refuseHost(ctx *fasthttp.RequestCtx, t target, r *pages.Refusal) {
 	bounded(ctx)
 	if !h.serveFixedPath(ctx, t.path) {
 		h.tally.add(ctx.ConnID(), cRefused)

@@ -64,8 +64,7 @@ func (h *Handler) stop(ctx *fasthttp.RequestCtx, e *table.Entry, k decision.Outc
 		return
 	}
 	h.tally.add(ctx.ConnID(), cPreviews)
-	p := h.pagesOf(t)
-	h.page(ctx, p.previewPage(r, h.addressOf(t), languageAsked(ctx)), p.policy)
+	h.page(ctx, h.pagesOf(t.site).Preview(r, h.addressOf(t), languageAsked(ctx)))
 }
 
 // ended answers for a link that has expired or is exhausted. Visitors and password forms are redirected to the link's

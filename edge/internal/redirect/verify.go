@@ -27,8 +27,7 @@ const wrongBefore = "error=invalid_password"
 func (h *Handler) form(ctx *fasthttp.RequestCtx, r *link.Record, t target) {
 	own, wrong := withoutMark(view(t.query))
 	h.tally.add(ctx.ConnID(), cForms)
-	p := h.pagesOf(t)
-	h.page(ctx, p.formPage(t.public()+string(t.deeper()), own, r.Title, wrong, languageAsked(ctx)), p.formPolicy)
+	h.page(ctx, h.pagesOf(t.site).Form(t.public()+string(t.deeper()), own, r.Title, wrong, languageAsked(ctx)))
 }
 
 // withoutMark removes wrongBefore from a query.
@@ -186,12 +185,12 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 	}
 	w.sendCookie(ctx)
 	location := w.locate(d.Target, r.UTM, t.query)
-	if pages := h.pagesOf(t); fromForm && !link.IsWeb(d.Target) {
-		if body := pages.openPage(string(location), languageAsked(ctx)); body != nil {
-			h.page(ctx, body, pages.policy)
-			return
+	if fromForm && !link.IsWeb(d.Target) {
+		if p, ok := h.pagesOf(t.site).Open(string(location), languageAsked(ctx)); ok {
+			h.page(ctx, p)
+		} else {
+			h.refuse(ctx, fasthttp.StatusNotFound)
 		}
-		h.refuse(ctx, fasthttp.StatusNotFound)
 		return
 	}
 	if fromForm {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/shortline/shortline/edge/internal/pages"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/valyala/fasthttp"
@@ -180,10 +181,11 @@ func (v *visits) missing(out []byte, t *target, stays bool) []byte {
 	w.status = fasthttp.StatusNotFound
 	h.tally.add(w.id, cMissing)
 	h.countMissing(*t)
-	r := h.refusals[fasthttp.StatusNotFound]
-	body, media, policy := r.json, typeJSON, jsonPolicyB
+	r := h.pages.Refusals[fasthttp.StatusNotFound]
+	body, media, policy := r.JSON, typeJSON, jsonPolicyB
 	if prefersHTML(w.accept) {
-		body, media, policy = r.html[languageOf(w.language)], typeHTML, h.pages.policy
+		page := h.pages.Own.Refusal(r, pages.LanguageOf(view(w.language)))
+		body, media, policy = page.HTML, typeHTML, page.Policy
 	}
 	out = append(append(append(out, "HTTP/1.1 404 Not Found\r\n"...), v.dateLine()...), "Content-Type: "...)
 	out = v.hstsLine(strconv.AppendInt(append(append(out, media...), "\r\nContent-Length: "...), int64(len(body)), 10))

@@ -1,4 +1,57 @@
-package redirect
+package pages
+
+import (
+	"strings"
+
+	"github.com/shortline/shortline/shared/abuse"
+)
+
+// ReportLater tells a program that the control plane did not take a report.
+const ReportLater = "The report could not be sent. Try again in a few minutes."
+
+// ReportForm is what the form for reports of a link shows.
+type ReportForm struct {
+	Slug     string
+	Entered  abuse.Report    // what the visitor has entered
+	Problems []abuse.Problem // of Entered
+	Later    bool            // the control plane did not take the report
+}
+
+// reportValues are the values of the template for a ReportForm.
+type reportValues struct {
+	ReportForm
+	Words             reportWords
+	Wrong             map[string]string // problems by field
+	Reasons           []string
+	MaxText, MaxEmail int
+}
+
+// Report returns the page with the form for reports.
+func (s *Set) Report(f ReportForm, l Language) Page {
+	f.Entered.Text, f.Entered.Email = strings.ToValidUTF8(f.Entered.Text, "\uFFFD"), strings.ToValidUTF8(f.Entered.Email, "\uFFFD")
+	v := &reportValues{ReportForm: f, Words: reportTexts[l], Wrong: map[string]string{}, Reasons: abuse.Reasons,
+		MaxText: abuse.MaxText, MaxEmail: abuse.MaxEmail}
+	for _, p := range f.Problems {
+		v.Wrong[p.Field] = v.Words.Wrong[p.Field]
+	}
+	return s.render(reportTemplate, values{Heading: v.Words.Heading, Report: v}, l, s.reportPolicy)
+}
+
+// ReportSent returns the page that thanks a visitor for a report.
+func (s *Set) ReportSent(l Language) Page {
+	words := &reportTexts[l]
+	return s.notify(notice{words.Thanks, words.Received, words.Close}, l)
+}
+
+var reportTemplate = withLayout(`{{template "top" .}}{{with .Report}}<p>{{.Words.Hint}} <bdi dir="ltr">/{{.Slug}}</bdi></p>
+{{if or .Later .Problems}}<p class="bad" role="alert">{{if .Later}}{{.Words.Later}}{{else}}{{.Words.NotSent}}{{end}}</p>{{end}}<form method="post" action="/{{.Slug}}/report">
+<label for="reason">{{.Words.Reason}}</label><select id="reason" name="reason" required{{if .Wrong.reason}} aria-invalid="true" aria-describedby="r"{{end}}>
+<option value="">{{.Words.Choose}}</option>{{range .Reasons}}<option value="{{.}}"{{if eq . $.Report.Entered.Reason}} selected{{end}}>{{index $.Report.Words.Reasons .}}</option>{{end}}</select>
+{{with .Wrong.reason}}<p class="bad wrong" id="r">{{.}}</p>{{end}}
+<label for="text">{{.Words.Details}}</label><textarea id="text" name="text" rows="4" dir="auto" maxlength="{{.MaxText}}"{{if .Wrong.text}} aria-invalid="true" aria-describedby="t"{{end}}>{{.Entered.Text}}</textarea>
+{{with .Wrong.text}}<p class="bad wrong" id="t">{{.}}</p>{{end}}
+<label for="email">{{.Words.Email}}</label><input id="email" name="email" type="email" maxlength="{{.MaxEmail}}" autocomplete="email" dir="ltr" value="{{.Entered.Email}}"{{if .Wrong.email}} aria-invalid="true" aria-describedby="e"{{end}}>
+{{with .Wrong.email}}<p class="bad wrong" id="e">{{.}}</p>{{end}}<button type="submit">{{.Words.Send}}</button></form>{{end}}{{template "end" .}}`)
 
 // reportWords are the texts of the form with which visitors report a link, in one language.
 type reportWords struct {
@@ -19,11 +72,11 @@ func problems(reason, text, email string) map[string]string {
 	return map[string]string{"reason": reason, "text": text, "email": email}
 }
 
-var reportTexts = [len(pageLanguages)]reportWords{
+var reportTexts = [len(languages)]reportWords{
 	{"Report this link", "Tell the operator of this service what is wrong with this link:", "What is wrong?", "Choose a reason",
 		"Details (optional)", "Your e-mail address (optional)", "Send the report",
 		"Thank you", "The report was received. The operator of this service will look at the link.", "You can close this page.",
-		"The report was not sent.", "The report could not be sent. Try again in a few minutes.",
+		"The report was not sent.", ReportLater,
 		reasons("It asks for passwords or other secrets", "It spreads malware", "It is spam", "Its content is illegal", "Something else"),
 		problems("Choose a reason.", "Use at most 1,000 characters of plain text.", "This is not an e-mail address.")},
 	{"Diesen Link melden", "Sagen Sie dem Betreiber dieses Dienstes, was mit diesem Link nicht stimmt:", "Was stimmt nicht?",

@@ -1,61 +1,69 @@
-package redirect
+package pages
 
 import (
 	"net/http"
 
-	"github.com/shortline/shortline/shared/accept"
-	"github.com/valyala/fasthttp"
+	"github.com/shortline/shortline/edge/internal/apierror"
 )
 
-// pageLanguages are the languages of the pages for visitors, which are those of the console. The first is for everybody else.
-var pageLanguages = [...]string{"en", "de", "fr", "es", "ja", "ar"}
+// Refusal is an error answer, rendered once as JSON, and once as a page in each language with the brand of the service. Callers must not
+// change it.
+type Refusal struct {
+	Status int
+	JSON   []byte // for programs
 
-// pageLanguage is an index of pageLanguages.
-type pageLanguage uint8
+	own   *Set                   // the pages with the brand of the service
+	texts [len(languages)]notice // the page of a language without a text is in English
+	pages [len(languages)]Page   // of own
+}
 
-// maxAcceptLanguage is how much of an Accept-Language header is read. Browsers send less.
-const maxAcceptLanguage = 256
-
-// languageOf returns the language of the pages that an Accept-Language header ranks highest. It does not allocate, because every visitor
-// of an address without a link needs it.
-func languageOf(header []byte) pageLanguage {
-	header = header[:min(len(header), maxAcceptLanguage)]
-	var best pageLanguage
-	most := 0
-	for tag, parameters := range accept.Elements(view(header)) {
-		for i, one := range pageLanguages {
-			if !isOfLanguage(tag, one) {
-				continue
-			}
-			if weight := parameters.Weight(); weight > most {
-				best, most = pageLanguage(i), weight
-			}
-		}
+func newRefusal(own *Set, status int, texts [len(languages)]notice) *Refusal {
+	r := &Refusal{Status: status, own: own, texts: texts}
+	r.JSON = r.JSONWith("")
+	for l := range r.pages {
+		r.pages[l] = own.renderRefusal(r, Language(l))
 	}
-	return best
+	return r
 }
 
-// asksHTML reports whether a request prefers pages to JSON.
-func asksHTML(ctx *fasthttp.RequestCtx) bool {
-	return prefersHTML(first(ctx.Request.Header.RawHeaders(), "accept"))
+// JSONWith returns the JSON body with the id of the request; "" means none.
+func (r *Refusal) JSONWith(requestID string) []byte {
+	return apierror.Body(r.Status, r.texts[0].text, nil, requestID)
 }
 
-// languageAsked returns the language of the pages that a request prefers.
-func languageAsked(ctx *fasthttp.RequestCtx) pageLanguage {
-	return languageOf(first(ctx.Request.Header.RawHeaders(), "accept-language"))
+// Refusal returns the page of a refusal. It neither renders nor allocates if s has the brand of the service.
+func (s *Set) Refusal(r *Refusal, l Language) Page {
+	if s == r.own {
+		return r.pages[l]
+	}
+	return s.renderRefusal(r, l)
 }
 
-// isOfLanguage reports whether a tag such as de-AT is of a language.
-func isOfLanguage(tag, language string) bool {
-	return len(tag) >= 2 && tag[0]|0x20 == language[0] && tag[1]|0x20 == language[1] && (len(tag) == 2 || tag[2] == '-')
+// renderRefusal returns the page of a refusal, which it renders once.
+func (s *Set) renderRefusal(r *Refusal, l Language) Page {
+	if r.texts[l].heading == "" {
+		l = 0
+	}
+	text := &r.texts[l]
+	if p, ok := s.refusals.Load(text); ok {
+		return p.(Page)
+	}
+	p := s.notify(*text, l)
+	s.refusals.Store(text, p)
+	return p
 }
 
 // notice is the text of a page that says why there is no redirect. Next says what to do; programs are not told.
 type notice struct{ heading, text, next string }
 
-// translated are the notices that visitors see, in the order of pageLanguages after English. Errors of programs are in English only.
-var translated = map[int][len(pageLanguages) - 1]notice{
+// notices are the texts of refusals by status, in the order of languages. Errors that programs cause are in English only. The page
+// shows the whole notice; the JSON body contains the English text.
+var notices = map[int][len(languages)]notice{
+	http.StatusBadRequest: {{"Bad request", "The request is malformed.", ""}},
 	http.StatusNotFound: {
+		{"Link not found",
+			"No link works at this address. Check it for typing errors, or try again later if the link starts later.",
+			"If the address is right, ask the person who gave it to you."},
 		{"Link nicht gefunden", "Unter dieser Adresse gibt es keinen Link. Prüfen Sie sie auf Tippfehler, oder versuchen Sie es später " +
 			"noch einmal, falls der Link erst später beginnt.", "Fragen Sie sonst die Person, von der Sie die Adresse haben."},
 		{"Lien introuvable", "Aucun lien n’existe à cette adresse. Vérifiez qu’elle ne contient pas de faute de frappe, ou réessayez plus " +
@@ -67,7 +75,11 @@ var translated = map[int][len(pageLanguages) - 1]notice{
 		{"الرابط غير موجود", "لا يوجد رابط في هذا العنوان. تحقق من عدم وجود أخطاء مطبعية، أو حاول لاحقًا إن كان الرابط يبدأ لاحقًا.",
 			"وإلا فاسأل من أعطاك العنوان."},
 	},
+	http.StatusMethodNotAllowed: {{"Method not allowed", "This address does not support that method.", ""}},
+	http.StatusRequestTimeout:   {{"Request timeout", "The request took too long to arrive.", ""}},
 	http.StatusGone: {
+		{"Link no longer available", "This link has expired or has been turned off.",
+			"Ask the person who gave it to you for a new one."},
 		{"Link nicht mehr verfügbar", "Dieser Link ist abgelaufen oder wurde abgeschaltet.",
 			"Fragen Sie die Person, von der Sie ihn haben, nach einem neuen."},
 		{"Lien indisponible", "Ce lien a expiré ou a été désactivé.", "Demandez-en un nouveau à la personne qui vous l’a donné."},
@@ -75,7 +87,11 @@ var translated = map[int][len(pageLanguages) - 1]notice{
 		{"リンクは利用できません", "このリンクは期限切れか、無効になっています。", "教えてくれた人に新しいリンクを尋ねてください。"},
 		{"الرابط لم يعد متاحًا", "انتهت صلاحية هذا الرابط أو أُوقف.", "اطلب رابطًا جديدًا ممن أعطاك إياه."},
 	},
+	http.StatusRequestEntityTooLarge: {{"Request too large", "The request body is too large for this address.", ""}},
+	http.StatusUnsupportedMediaType:  {{"Unsupported media type", "Send the password as JSON or as a form.", ""}},
 	http.StatusMisdirectedRequest: {
+		{"Unknown host", "This service does not answer for the host name of this address.",
+			"Check the address, or ask the person who gave it to you."},
 		{"Unbekannter Host", "Dieser Dienst antwortet nicht für den Hostnamen dieser Adresse.",
 			"Prüfen Sie die Adresse, oder fragen Sie die Person, von der Sie sie haben."},
 		{"Hôte inconnu", "Ce service ne répond pas pour le nom d’hôte de cette adresse.",
@@ -86,13 +102,16 @@ var translated = map[int][len(pageLanguages) - 1]notice{
 		{"مضيف غير معروف", "لا تجيب هذه الخدمة عن اسم المضيف في هذا العنوان.", "تحقق من العنوان أو اسأل من أعطاك إياه."},
 	},
 	http.StatusTooManyRequests: {
+		{"Too many attempts", "Too many wrong passwords were entered. Wait a while and try again.", ""},
 		{"Zu viele Versuche", "Es wurden zu viele falsche Passwörter eingegeben. Warten Sie eine Weile, und versuchen Sie es dann noch einmal.", ""},
 		{"Trop de tentatives", "Trop de mots de passe erronés ont été saisis. Attendez un moment, puis réessayez.", ""},
 		{"Demasiados intentos", "Se han introducido demasiadas contraseñas incorrectas. Espera un rato y vuelve a intentarlo.", ""},
 		{"試行回数が多すぎます", "誤ったパスワードが何度も入力されました。しばらく待ってからもう一度お試しください。", ""},
 		{"محاولات كثيرة جدًا", "أُدخلت كلمات مرور خاطئة كثيرة. انتظر قليلًا ثم حاول مرة أخرى.", ""},
 	},
+	http.StatusRequestHeaderFieldsTooLarge: {{"Request header too large", "The request line and the header are larger than 8 KiB.", ""}},
 	http.StatusInternalServerError: {
+		{"Something went wrong", "An internal error occurred. It has been logged.", "Try again later."},
 		{"Etwas ist schiefgegangen", "Ein interner Fehler ist aufgetreten. Er wurde protokolliert.", "Versuchen Sie es später noch einmal."},
 		{"Une erreur est survenue", "Une erreur interne s’est produite. Elle a été consignée.", "Réessayez plus tard."},
 		{"Algo ha fallado", "Se ha producido un error interno. Ha quedado registrado.", "Inténtalo más tarde."},
@@ -100,6 +119,7 @@ var translated = map[int][len(pageLanguages) - 1]notice{
 		{"حدث خطأ ما", "حدث خطأ داخلي وسُجّل.", "حاول لاحقًا."},
 	},
 	http.StatusServiceUnavailable: {
+		{"Service unavailable", "The service cannot answer at the moment. Try again soon.", ""},
 		{"Dienst nicht verfügbar", "Der Dienst kann gerade nicht antworten. Versuchen Sie es bald noch einmal.", ""},
 		{"Service indisponible", "Le service ne peut pas répondre pour le moment. Réessayez bientôt.", ""},
 		{"Servicio no disponible", "El servicio no puede responder en este momento. Inténtalo de nuevo en breve.", ""},
@@ -107,6 +127,7 @@ var translated = map[int][len(pageLanguages) - 1]notice{
 		{"الخدمة غير متاحة", "لا تستطيع الخدمة الرد حاليًا. حاول بعد قليل.", ""},
 	},
 	http.StatusLoopDetected: {
+		{"Redirect loop", "This link leads back to this service, so it is not followed.", "Tell the person who gave it to you."},
 		{"Weiterleitung im Kreis", "Dieser Link führt zu diesem Dienst zurück, deshalb wird ihm nicht gefolgt.",
 			"Sagen Sie es der Person, von der Sie ihn haben."},
 		{"Boucle de redirection", "Ce lien ramène à ce service, il n’est donc pas suivi.", "Signalez-le à la personne qui vous l’a donné."},
@@ -117,7 +138,7 @@ var translated = map[int][len(pageLanguages) - 1]notice{
 }
 
 // tooManyTexts and suspendedTexts are the notices whose status another notice has, too.
-var tooManyTexts = [len(pageLanguages)]notice{
+var tooManyTexts = [len(languages)]notice{
 	{"Too many requests", "Too many requests came from your address. Wait a while and try again.", ""},
 	{"Zu viele Anfragen", "Von Ihrer Adresse kamen zu viele Anfragen. Warten Sie eine Weile, und versuchen Sie es dann noch einmal.", ""},
 	{"Trop de requêtes", "Trop de requêtes sont venues de votre adresse. Attendez un moment, puis réessayez.", ""},
@@ -126,7 +147,7 @@ var tooManyTexts = [len(pageLanguages)]notice{
 	{"طلبات كثيرة جدًا", "وصلت طلبات كثيرة من عنوانك. انتظر قليلًا ثم حاول مرة أخرى.", ""},
 }
 
-var suspendedTexts = [len(pageLanguages)]notice{
+var suspendedTexts = [len(languages)]notice{
 	{"Address not available", "The host name of this address has been taken out of service.",
 		"Ask the person who gave you the address for another one."},
 	{"Adresse nicht verfügbar", "Der Hostname dieser Adresse wurde außer Betrieb genommen.",
@@ -139,29 +160,4 @@ var suspendedTexts = [len(pageLanguages)]notice{
 		"アドレスを教えてくれた人に別のアドレスを尋ねてください。"},
 	{"العنوان غير متاح", "أُخرج اسم مضيف هذا العنوان من الخدمة.",
 		"اطلب عنوانًا آخر ممن أعطاك إياه."},
-}
-
-// formWords are the texts of the password form and of the page after it, in one language.
-type formWords struct{ Heading, Hint, Wrong, Password, Continue, Open, Right string }
-
-var formTexts = [len(pageLanguages)]formWords{
-	{"Password required", "This link is protected. Enter the password to continue." +
-		" If you do not know it, ask the person who gave you the link.", "The password is wrong. Try again.", "Password",
-		"Continue", "Open the link", "The password is right. This link opens an application:"},
-	{"Passwort erforderlich", "Dieser Link ist geschützt. Geben Sie das Passwort ein." +
-		" Wenn Sie es nicht kennen, fragen Sie die Person, von der Sie den Link haben.", "Das Passwort ist falsch. Versuchen Sie es noch einmal.",
-		"Passwort", "Weiter", "Link öffnen", "Das Passwort stimmt. Dieser Link öffnet eine Anwendung:"},
-	{"Mot de passe requis", "Ce lien est protégé. Saisissez le mot de passe pour continuer." +
-		" Si vous ne le connaissez pas, demandez-le à la personne qui vous a donné le lien.", "Le mot de passe est incorrect. Réessayez.",
-		"Mot de passe", "Continuer", "Ouvrir le lien", "Le mot de passe est correct. Ce lien ouvre une application :"},
-	{"Contraseña necesaria", "Este enlace está protegido. Introduce la contraseña para continuar." +
-		" Si no la sabes, pídesela a la persona que te dio el enlace.",
-		"La contraseña no es correcta. Inténtalo de nuevo.", "Contraseña", "Continuar", "Abrir el enlace",
-		"La contraseña es correcta. Este enlace abre una aplicación:"},
-	{"パスワードが必要です", "このリンクは保護されています。続けるにはパスワードを入力してください。" +
-		"わからない場合は、リンクを教えてくれた人に尋ねてください。", "パスワードが違います。もう一度お試しください。",
-		"パスワード", "続ける", "リンクを開く", "パスワードを確認しました。このリンクはアプリを開きます:"},
-	{"كلمة المرور مطلوبة", "هذا الرابط محمي. أدخل كلمة المرور للمتابعة." +
-		" إن لم تكن تعرفها فاسأل من أعطاك الرابط.", "كلمة المرور خاطئة. حاول مرة أخرى.", "كلمة المرور", "متابعة",
-		"فتح الرابط", "كلمة المرور صحيحة. يفتح هذا الرابط تطبيقًا:"},
 }
