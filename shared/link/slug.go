@@ -32,13 +32,16 @@ func ValidSlug[T ~string | ~[]byte](s T) bool {
 	return basic(s)
 }
 
-// slugBytes is the set of bytes that a slug may contain.
+// slugBytes is the set of bytes for SlugByte.
 var slugBytes = func() (set [4]uint64) {
 	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") {
 		set[c>>6] |= 1 << (c & 63)
 	}
 	return set
 }()
+
+// SlugByte reports whether c may be in every slug: A-Z a-z 0-9 _ and -.
+func SlugByte(c byte) bool { return slugBytes[c>>6]>>(c&63)&1 == 1 }
 
 // Reserved reports whether the slug, in any case, is a reserved word.
 func Reserved(slug string) bool {

@@ -64,10 +64,10 @@ func (r SlugRules) Reserves(slug string) bool {
 	return deep && (strings.EqualFold(last, "verify") || strings.EqualFold(last, "report") || strings.EqualFold(last, "info"))
 }
 
-// basic reports whether all bytes are in slugBytes.
+// basic reports whether every slug may have all bytes.
 func basic[T ~string | ~[]byte](s T) bool {
 	for i := range len(s) {
-		if slugBytes[s[i]>>6]>>(s[i]&63)&1 == 0 {
+		if !SlugByte(s[i]) {
 			return false
 		}
 	}
@@ -98,7 +98,7 @@ func extended(slug string) bool {
 				return false
 			}
 			alone = true
-		case r < utf8.RuneSelf && slugBytes[r>>6]>>(r&63)&1 == 1, unicode.IsLetter(r), unicode.IsMark(r) && !alone && !hidden(r):
+		case r < utf8.RuneSelf && SlugByte(byte(r)), unicode.IsLetter(r), unicode.IsMark(r) && !alone && !hidden(r):
 			alone = false
 		default:
 			return false

@@ -3,13 +3,14 @@ package redirect
 import (
 	"bytes"
 
+	"github.com/shortline/shortline/edge/internal/brokenpath"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/valyala/fasthttp"
 )
 
 // visitAnother answers a visit of a link that the first look-up has not found: because the link gets the path behind its slug, or
 // because the address is broken. It reports whether it has answered.
-func (h *Handler) visitAnother(ctx *fasthttp.RequestCtx, t *target, g *guess) bool {
+func (h *Handler) visitAnother(ctx *fasthttp.RequestCtx, t *target, g *brokenpath.Guess) bool {
 	if !ctx.IsGet() && !ctx.IsHead() {
 		return false
 	}

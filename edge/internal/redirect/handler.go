@@ -29,6 +29,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/shortline/shortline/edge/internal/brokenpath"
 	"github.com/shortline/shortline/edge/internal/hosts"
 	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/edge/internal/lockout"
@@ -188,7 +189,7 @@ type work struct {
 	receipts  []spool.Receipt // of clicks that must be on the disk before the answer is sent
 	location  []byte
 	deeper    []byte // the destination with a visitor's path
-	guess     guess
+	guess     brokenpath.Guess
 	decoded   []byte // the visitor's UTM values, if they were escaped
 	clickID   []byte // for the destination; empty: none
 	parameter string // name of the parameter with clickID

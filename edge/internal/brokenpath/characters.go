@@ -1,4 +1,6 @@
-package redirect
+package brokenpath
+
+import "github.com/shortline/shortline/shared/link"
 
 // kind is what a character of a broken address is.
 type kind uint8
@@ -24,7 +26,7 @@ func partOf(r rune) (text string, k kind) {
 	switch {
 	case r < 0x80:
 		switch {
-		case slugByte[r]:
+		case link.SlugByte(byte(r)):
 			return ascii[r : r+1], part
 		case r == ' ' || r >= '\t' && r <= '\r':
 			return "", space
