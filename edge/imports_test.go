@@ -28,8 +28,8 @@ var layers = []archtest.Layer{
 	},
 	{
 		Path: "edge/internal/redirect", May: []string{"edge/internal/apierror", "edge/internal/brokenpath", "edge/internal/hosts",
-			"edge/internal/listen", "edge/internal/lockout", "edge/internal/missing", "edge/internal/quota", "edge/internal/ratelimit",
-			"edge/internal/spool", "edge/internal/table"},
+			"edge/internal/listen", "edge/internal/lockout", "edge/internal/missing", "edge/internal/passwords", "edge/internal/quota",
+			"edge/internal/ratelimit", "edge/internal/spool", "edge/internal/table"},
 		Is: "the hot path, which must not depend on where links come from and where clicks go",
 	},
 	{
@@ -58,6 +58,7 @@ var layers = []archtest.Layer{
 	{Path: "edge/internal/listen", Is: "connections and their deadlines, without knowledge of links"},
 	{Path: "edge/internal/lockout", Is: "throttling of link passwords; other edges are behind lockout.Exchange"},
 	{Path: "edge/internal/missing", Is: "counts of slugs that do not exist, in fixed memory"},
+	{Path: "edge/internal/passwords", Is: "comparisons of link passwords, which must leave the processor to redirects"},
 	{Path: "edge/internal/quota", Is: "counts of limited links; other edges are behind limit.Exchange"},
 	{Path: "edge/internal/ratelimit", Is: "rate limits of clients, in fixed memory"},
 	{Path: "edge/internal/spool", Is: "clicks on disk, which must not depend on where they go"},
@@ -79,7 +80,7 @@ var libraries = []archtest.Library{
 	{Path: "github.com/valyala/fasthttp", In: []string{"edge"}},
 	{Path: "github.com/dgraph-io/ristretto/v2", In: []string{"edge/internal/table"}},
 	{Path: "golang.org/x/sync", In: []string{"edge/internal/table"}},
-	{Path: "golang.org/x/crypto", In: []string{"edge/internal/redirect"}},
+	{Path: "golang.org/x/crypto", In: []string{"edge/internal/passwords"}},
 	{Path: "github.com/segmentio/kafka-go", In: []string{"edge/internal/kafkasink"}},
 	{Path: "github.com/klauspost/compress", In: []string{"edge/internal/kafkasink"}},
 	{Path: "github.com/maxmind/mmdbwriter", In: []string{"edge/bench"}},

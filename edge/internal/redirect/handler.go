@@ -9,8 +9,9 @@
 //   - Password attempts take only a bounded share of the processor from redirects.
 //   - Rate limits use a fixed amount of memory.
 //
-// Other packages hold the links (table), render pages (pages), decide whether a client may try a password (lockout), ship clicks
-// from the spool (ship), forward the control plane's paths (proxy), and manage connections and their deadlines (listen).
+// Other packages hold the links (table), render pages (pages), decide whether a client may try a password (lockout) and compare it
+// (passwords), read broken addresses (brokenpath), ship clicks from the spool (ship), forward the control plane's paths (proxy), and
+// manage connections and their deadlines (listen).
 //
 // Some behaviour is not in the specification. A path with a slash after the slug is another path and gets 404, unless the link
 // forwards paths. A link whose destination is this host gets 508 and records no click.
@@ -35,6 +36,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/lockout"
 	"github.com/shortline/shortline/edge/internal/missing"
 	"github.com/shortline/shortline/edge/internal/pages"
+	"github.com/shortline/shortline/edge/internal/passwords"
 	"github.com/shortline/shortline/edge/internal/quota"
 	"github.com/shortline/shortline/edge/internal/ratelimit"
 	"github.com/shortline/shortline/edge/internal/spool"
@@ -139,7 +141,7 @@ type Handler struct {
 	pages       *pages.Service
 	tally       *tally
 	latency     *latency
-	hasher      *hasher
+	passwords   *passwords.Checker
 	limiter     *ratelimit.Limiter // nil without a limit
 	attempts    *ratelimit.Limiter // limits password comparisons; nil without a limit
 	reports     *ratelimit.Limiter // limits reports of links; nil without Reports
@@ -163,12 +165,13 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	if deps.Lockout == nil {
 		deps.Lockout = lockout.New(lockout.Config{Now: cfg.Now, Logger: deps.Logger})
 	}
+	cfg.HashWait = cmp.Or(cfg.HashWait, hashWait)
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails
 	h := &Handler{
 		cfg: cfg, deps: deps, own: own, proxies: proxiesOf(&cfg), base: strings.TrimRight(cfg.BaseURL, "/"),
 		idBase: binary.LittleEndian.Uint64(seed[:]),
-		pages:  p, tally: new(tally), latency: new(latency), hasher: newHasher(cmp.Or(cfg.HashWait, hashWait)),
+		pages:  p, tally: new(tally), latency: new(latency), passwords: passwords.New(cfg.HashWait),
 		limiter: ratelimit.New(cfg.RateLimit), attempts: ratelimit.New(cfg.VerifyLimit), names: namesOf(cfg.BaseURL, cfg.ConsoleURL),
 	}
 	h.conversions = newConversionServer(&cfg, deps.Conversions)

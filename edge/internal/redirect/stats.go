@@ -104,7 +104,7 @@ func (h *Handler) Stats() Stats {
 		ReportForms: h.tally.sum(cReportForms), Reports: h.tally.sum(cReports), ReportsFailed: h.tally.sum(cReportsFailed),
 		Upgrades: h.tally.sum(cUpgrades), Untracked: h.tally.sum(cUntracked),
 		Sales: h.tally.sum(cSales), SalesFull: h.tally.sum(cSalesFull), Sold: h.tally.sum(cSold), Unsold: h.tally.sum(cUnsold),
-		Unavailable: h.tally.sum(cUnavailable), Errors: h.tally.sum(cErrors), Hashes: h.hasher.done.Load(),
+		Unavailable: h.tally.sum(cUnavailable), Errors: h.tally.sum(cErrors), Hashes: h.passwords.Compared(),
 		LockoutClients: h.deps.Lockout.Stats().Clients,
 	}
 }

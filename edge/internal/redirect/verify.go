@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/apierror"
+	"github.com/shortline/shortline/edge/internal/passwords"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/client"
 	"github.com/shortline/shortline/shared/link"
@@ -19,6 +20,9 @@ import (
 
 // maxPassword is the maximum length of a password in bytes. bcrypt ignores further bytes.
 const maxPassword = 72
+
+// hashWait is how long a password waits while others are compared, unless Config.HashWait says otherwise.
+const hashWait = 2 * time.Second
 
 // wrongBefore is the query parameter that makes the form show an error after a wrong password.
 const wrongBefore = "error=invalid_password"
@@ -102,14 +106,14 @@ func (h *Handler) check(ctx *fasthttp.RequestCtx, r *link.Record, password []byt
 		h.lockedOut(ctx, wait)
 		return false, true
 	}
-	a := attempt{r.Num, r.PasswordHash, password, client.Key(ip)}
-	if right = h.hasher.recent.has(a, now); !right {
+	a := passwords.Attempt{Link: r.Num, Hash: r.PasswordHash, Password: password, Client: client.Key(ip)}
+	if right = h.passwords.Remembers(a, now); !right {
 		if h.attempts != nil && h.refuseOverLimitOf(ctx, h.attempts, ip) {
 			try.Cancel()
 			return false, true
 		}
 		var err error
-		right, wait, err = h.hasher.compare(a, func() time.Time { return h.now(ctx) }, func() time.Duration {
+		right, wait, err = h.passwords.Compare(a, func() time.Time { return h.now(ctx) }, func() time.Duration {
 			return try.Recheck(h.now(ctx))
 		})
 		switch {
@@ -117,7 +121,7 @@ func (h *Handler) check(ctx *fasthttp.RequestCtx, r *link.Record, password []byt
 			try.Cancel()
 			h.tally.add(ctx.ConnID(), cBusy)
 			h.refuse(ctx, fasthttp.StatusTooManyRequests)
-			ctx.Response.Header.Set("Retry-After", retryAfter(h.hasher.limit))
+			ctx.Response.Header.Set("Retry-After", retryAfter(h.cfg.HashWait))
 			return false, true
 		case wait > 0:
 			h.lockedOut(ctx, wait)
