@@ -25,6 +25,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/agent"
 	"github.com/shortline/shortline/edge/internal/conversions"
 	"github.com/shortline/shortline/edge/internal/hosts"
+	"github.com/shortline/shortline/edge/internal/latency"
 	"github.com/shortline/shortline/edge/internal/listen"
 	edgelockout "github.com/shortline/shortline/edge/internal/lockout"
 	"github.com/shortline/shortline/edge/internal/missing"
@@ -112,7 +113,7 @@ type Edge struct {
 	conversions *conversions.Pipeline // nil without a sink for conversions
 	proxy       *proxy.Proxy          // nil without an upstream
 	redirect    *redirect.Handler
-	recent      redirect.Recent
+	recent      latency.Recent
 	server      *fasthttp.Server
 	listener    *listen.Listener
 	reserve     []byte // with TLS only: see there
@@ -321,7 +322,7 @@ func (e *Edge) fill(s *snapshot.Status) {
 	st := e.spool.Stats()
 	s.Spool.Bytes, s.Spool.Pending, s.Spool.Dropped = st.Bytes, st.Pending, st.Dropped
 	s.Spool.OldestMs = e.ship.Stats().Oldest.Milliseconds()
-	if q := e.recent.Redirects(e.redirect, time.Now()); q.Samples > 0 {
+	if q := e.recent.Quantiles(e.redirect.Latencies()[latency.Redirect], time.Now()); q.Samples > 0 {
 		s.Latency = &snapshot.Latency{P50: q.P50.Microseconds(), P99: q.P99.Microseconds(), Samples: q.Samples}
 	}
 }

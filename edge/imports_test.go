@@ -20,16 +20,16 @@ var layers = []archtest.Layer{
 	},
 	{
 		Path: "edge", May: []string{
-			"edge/internal/agent", "edge/internal/conversions", "edge/internal/hosts", "edge/internal/listen", "edge/internal/lockout",
-			"edge/internal/missing", "edge/internal/pages", "edge/internal/proxy", "edge/internal/quota", "edge/internal/ratelimit",
-			"edge/internal/redirect", "edge/internal/ship", "edge/internal/spool", "edge/internal/table",
+			"edge/internal/agent", "edge/internal/conversions", "edge/internal/hosts", "edge/internal/latency", "edge/internal/listen",
+			"edge/internal/lockout", "edge/internal/missing", "edge/internal/pages", "edge/internal/proxy", "edge/internal/quota",
+			"edge/internal/ratelimit", "edge/internal/redirect", "edge/internal/ship", "edge/internal/spool", "edge/internal/table",
 		},
 		Is: "the facade that joins all parts of an edge",
 	},
 	{
 		Path: "edge/internal/redirect", May: []string{"edge/internal/apierror", "edge/internal/brokenpath", "edge/internal/hosts",
-			"edge/internal/listen", "edge/internal/lockout", "edge/internal/missing", "edge/internal/passwords", "edge/internal/quota",
-			"edge/internal/ratelimit", "edge/internal/spool", "edge/internal/table"},
+			"edge/internal/latency", "edge/internal/listen", "edge/internal/lockout", "edge/internal/missing", "edge/internal/pages",
+			"edge/internal/passwords", "edge/internal/quota", "edge/internal/ratelimit", "edge/internal/spool", "edge/internal/table"},
 		Is: "the hot path, which must not depend on where links come from and where clicks go",
 	},
 	{
@@ -55,6 +55,7 @@ var layers = []archtest.Layer{
 	{Path: "edge/internal/apierror", Is: "the error bodies of the API"},
 	{Path: "edge/internal/brokenpath", Is: "slugs that a broken path may have had, without knowledge of links and of HTTP"},
 	{Path: "edge/internal/hosts", Is: "the host names that the edge serves, which must not depend on where they come from"},
+	{Path: "edge/internal/latency", Is: "how long answers took, without knowledge of what they were"},
 	{Path: "edge/internal/listen", Is: "connections and their deadlines, without knowledge of links"},
 	{Path: "edge/internal/lockout", Is: "throttling of link passwords; other edges are behind lockout.Exchange"},
 	{Path: "edge/internal/missing", Is: "counts of slugs that do not exist, in fixed memory"},

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/shortline/shortline/edge/internal/latency"
 	"github.com/shortline/shortline/edge/internal/listen"
-	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/edge/internal/spool"
 )
 
@@ -14,7 +14,7 @@ type collector struct{ edge *Edge }
 
 var answers = prometheus.NewDesc("shortline_edge_answers_total", "Requests answered, by outcome.", []string{"outcome"}, nil)
 
-var latency = prometheus.NewDesc("shortline_edge_request_duration_seconds",
+var duration = prometheus.NewDesc("shortline_edge_request_duration_seconds",
 	"Time from the header of the request until the kernel has accepted the answer, or the first part of a streamed one, by outcome. One "+
 		"request in 16 is measured.",
 	[]string{"outcome"}, nil)
@@ -224,7 +224,7 @@ var metrics = []metric{
 // Describe implements prometheus.Collector.
 func (c collector) Describe(to chan<- *prometheus.Desc) {
 	to <- answers
-	to <- latency
+	to <- duration
 	to <- info
 	to <- handshakes
 	to <- rejected
@@ -254,9 +254,9 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	for _, l := range c.edge.redirect.Latencies() {
 		buckets := make(map[float64]uint64, len(l.Buckets))
 		for i, n := range l.Buckets {
-			buckets[redirect.LatencyBounds[i].Seconds()] = n
+			buckets[latency.Bounds[i].Seconds()] = n
 		}
-		to <- prometheus.MustNewConstHistogram(latency, l.Count, l.Sum.Seconds(), buckets, l.Outcome)
+		to <- prometheus.MustNewConstHistogram(duration, l.Count, l.Sum.Seconds(), buckets, l.Outcome.String())
 	}
 	if s.TLS != nil {
 		collectTLS(s.TLS, to)

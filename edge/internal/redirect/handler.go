@@ -32,6 +32,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/brokenpath"
 	"github.com/shortline/shortline/edge/internal/hosts"
+	"github.com/shortline/shortline/edge/internal/latency"
 	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/edge/internal/lockout"
 	"github.com/shortline/shortline/edge/internal/missing"
@@ -140,7 +141,7 @@ type Handler struct {
 	idBase      uint64
 	pages       *pages.Service
 	tally       *tally
-	latency     *latency
+	latency     *latency.Recorder
 	passwords   *passwords.Checker
 	limiter     *ratelimit.Limiter // nil without a limit
 	attempts    *ratelimit.Limiter // limits password comparisons; nil without a limit
@@ -171,7 +172,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	h := &Handler{
 		cfg: cfg, deps: deps, own: own, proxies: proxiesOf(&cfg), base: strings.TrimRight(cfg.BaseURL, "/"),
 		idBase: binary.LittleEndian.Uint64(seed[:]),
-		pages:  p, tally: new(tally), latency: new(latency), passwords: passwords.New(cfg.HashWait),
+		pages:  p, tally: new(tally), latency: new(latency.Recorder), passwords: passwords.New(cfg.HashWait),
 		limiter: ratelimit.New(cfg.RateLimit), attempts: ratelimit.New(cfg.VerifyLimit), names: namesOf(cfg.BaseURL, cfg.ConsoleURL),
 	}
 	h.conversions = newConversionServer(&cfg, deps.Conversions)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/shortline/shortline/edge/internal/latency"
 	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/edge/internal/pages"
 	"github.com/shortline/shortline/edge/internal/spool"
@@ -68,9 +69,9 @@ func (v *visits) Answer(c net.Conn, requests, out []byte, last bool) (answer []b
 	stays = !closes && !(last && used == len(requests))
 	e, outcome := v.find(&t)
 	switch {
-	case outcome == tRedirect && h.redirect(w, &e, t):
+	case outcome == latency.Redirect && h.redirect(w, &e, t):
 		out = v.redirect(out, stays)
-	case outcome == tNotFound:
+	case outcome == latency.NotFound:
 		out = v.missing(out, &t, stays)
 	default:
 		if w.ctx == nil {
@@ -106,9 +107,9 @@ func (v *visits) awaitClicks() func() []byte {
 	}
 }
 
-// find finds the link of a request. It returns tRedirect if there is one, tNotFound if the answer is 404 without further conditions, and
-// else tPage, which stands for all other answers.
-func (v *visits) find(t *target) (e table.Entry, outcome uint32) {
+// find finds the link of a request. It returns latency.Redirect if there is one, latency.NotFound if the answer is 404 without further
+// conditions, and else latency.Page, which stands for all other answers.
+func (v *visits) find(t *target) (e table.Entry, outcome latency.Outcome) {
 	h, w := v.handler, &v.work
 	v.hsts = v.hsts[:0]
 	if h.deps.Hosts != nil {
@@ -116,7 +117,7 @@ func (v *visits) find(t *target) (e table.Entry, outcome uint32) {
 		switch name, secure := listen.Secured(w.conn); {
 		case secure && (host == nil || host.Name != name),
 			host != nil && (host.Withdrawn || !secure && h.cfg.TLS && host.Certificate != nil):
-			return e, tPage
+			return e, latency.Page
 		case secure:
 			v.hsts = h.appendHSTS(v.hsts, host)
 		}
@@ -128,16 +129,16 @@ func (v *visits) find(t *target) (e table.Entry, outcome uint32) {
 	}
 	switch {
 	case h.misdirected(w.host, *t):
-		return e, tPage
+		return e, latency.Page
 	case ok:
 		if !e.Plain() {
 			h.deps.Table.Prepare(&e)
 		}
-		return e, tRedirect
+		return e, latency.Redirect
 	case w.head || t.site != nil || t.own || h.limiter != nil || fixed(t.path) || h.deps.Ready != nil && !h.deps.Ready():
-		return e, tPage
+		return e, latency.Page
 	}
-	return e, tNotFound
+	return e, latency.NotFound
 }
 
 // redirect appends the redirect that v.work holds to out, with the bytes that the server would send.

@@ -1,4 +1,4 @@
-package redirect
+package latency
 
 import (
 	"sync"
@@ -11,17 +11,17 @@ const (
 	recentStep   = 5 * time.Second
 )
 
-// Recent computes how long the redirects of the last minute took, from the growth of a handler's histogram. The zero value
-// is ready to use. It is safe for concurrent use.
+// Recent computes how long the answers of the last minute took, from the growth of a histogram. The zero value is ready to use. It is
+// safe for concurrent use.
 type Recent struct {
 	mu    sync.Mutex
 	marks []mark // in order of time; the first one is where the window begins
 }
 
-// mark is the histogram of redirects at one time.
+// mark is the histogram at one time.
 type mark struct {
 	at time.Time
-	Latency
+	Histogram
 }
 
 // Quantiles of latencies. A quantile lies between the two bounds of its bucket, as if the answers in that bucket were
@@ -31,10 +31,10 @@ type Quantiles struct {
 	Samples  uint64        // answers that were measured, which is one in sixteen
 }
 
-// Redirects returns the quantiles of h's redirects since the last call that is at least a minute old, or else since the
-// first call. The first call counts from the start of h. Callers should come about every ten seconds.
-func (r *Recent) Redirects(h *Handler, now time.Time) Quantiles {
-	latest := mark{now, h.Latencies()[tRedirect]}
+// Quantiles takes the histogram as it is now. It returns the quantiles of the answers since the last call that is at least a minute old,
+// or else since the first call. The first call counts all answers. Callers should come about every ten seconds.
+func (r *Recent) Quantiles(h Histogram, now time.Time) Quantiles {
+	latest := mark{now, h}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.marks) == 0 {
@@ -43,20 +43,20 @@ func (r *Recent) Redirects(h *Handler, now time.Time) Quantiles {
 	for len(r.marks) > 1 && now.Sub(r.marks[1].at) >= recentWindow {
 		r.marks = r.marks[1:]
 	}
-	q := latest.since(&r.marks[0].Latency)
+	q := latest.since(&r.marks[0].Histogram)
 	if now.Sub(r.marks[len(r.marks)-1].at) >= recentStep {
 		r.marks = append(r.marks, latest)
 	}
 	return q
 }
 
-// since returns the quantiles of the answers in l that are not in before.
-func (l *Latency) since(before *Latency) Quantiles {
-	var grown [len(LatencyBounds)]uint64
+// since returns the quantiles of the answers in h that are not in before.
+func (h *Histogram) since(before *Histogram) Quantiles {
+	var grown [len(Bounds)]uint64
 	for i := range grown {
-		grown[i] = l.Buckets[i] - before.Buckets[i]
+		grown[i] = h.Buckets[i] - before.Buckets[i]
 	}
-	n := l.Count - before.Count
+	n := h.Count - before.Count
 	if n == 0 {
 		return Quantiles{}
 	}
@@ -64,15 +64,15 @@ func (l *Latency) since(before *Latency) Quantiles {
 }
 
 // quantile returns a percentile of n answers by their cumulative buckets.
-func quantile(cumulative *[len(LatencyBounds)]uint64, n uint64, percent float64) time.Duration {
+func quantile(cumulative *[len(Bounds)]uint64, n uint64, percent float64) time.Duration {
 	rank := float64(n) * percent / 100
 	below, from := uint64(0), time.Duration(0)
 	for i, upTo := range cumulative {
 		if float64(upTo) >= rank {
 			share := (rank - float64(below)) / float64(upTo-below)
-			return from + time.Duration(share*float64(LatencyBounds[i]-from))
+			return from + time.Duration(share*float64(Bounds[i]-from))
 		}
-		below, from = upTo, LatencyBounds[i]
+		below, from = upTo, Bounds[i]
 	}
 	return from
 }
