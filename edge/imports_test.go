@@ -56,7 +56,11 @@ var layers = []archtest.Layer{
 	{Path: "edge/internal/brokenpath", Is: "slugs that a broken path may have had, without knowledge of links and of HTTP"},
 	{Path: "edge/internal/hosts", Is: "the host names that the edge serves, which must not depend on where they come from"},
 	{Path: "edge/internal/latency", Is: "how long answers took, without knowledge of what they were"},
-	{Path: "edge/internal/listen", Is: "connections and their deadlines, without knowledge of links"},
+	{
+		Path: "edge/internal/listen", May: []string{"edge/internal/proxyheader"},
+		Is: "connections and their deadlines, without knowledge of links",
+	},
+	{Path: "edge/internal/proxyheader", Is: "the headers of the PROXY protocol"},
 	{Path: "edge/internal/lockout", Is: "throttling of link passwords; other edges are behind lockout.Exchange"},
 	{Path: "edge/internal/missing", Is: "counts of slugs that do not exist, in fixed memory"},
 	{Path: "edge/internal/passwords", Is: "comparisons of link passwords, which must leave the processor to redirects"},
