@@ -2,17 +2,14 @@ package redirect
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/apierror"
 	"github.com/shortline/shortline/edge/internal/hosts"
+	"github.com/shortline/shortline/edge/internal/pages"
 	"github.com/shortline/shortline/edge/internal/ratelimit"
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/valyala/fasthttp"
@@ -184,22 +181,15 @@ func (h *Handler) refuseConversion(ctx *fasthttp.RequestCtx, status int, message
 	h.refuseWith(ctx, status, message, problems...)
 }
 
-// sale is the body of a request.
-type sale struct {
-	Key   string
-	Items []conversion.Item
-}
-
-// readSale reads a body: a conversion, a list of them, or an object with the list as items. The key is a member of the
-// object, or in the query. If it returns false, it has refused the request.
-func (h *Handler) readSale(ctx *fasthttp.RequestCtx, query []byte) (s sale, ok bool) {
+// readSale reads a batch of conversions. The key is in the body or in the query. If readSale returns false, it has refused the request.
+func (h *Handler) readSale(ctx *fasthttp.RequestCtx, query []byte) (s conversion.Batch, ok bool) {
 	media, _, err := mime.ParseMediaType(string(ctx.Request.Header.ContentType()))
 	if len(ctx.Request.Header.ContentType()) > 0 && (err != nil || media != "text/plain" && media != "application/json") {
 		h.refuseConversion(ctx, fasthttp.StatusUnsupportedMediaType,
 			"Send conversions as JSON, with the content type application/json or text/plain.")
 		return s, false
 	}
-	s, field, problem := decodeSale(ctx.Request.Body())
+	s, field, problem := conversion.DecodeBatch(ctx.Request.Body())
 	if problem == "" && s.Key == "" {
 		values, _ := url.ParseQuery(string(query))
 		if s.Key = values.Get("key"); s.Key == "" {
@@ -220,53 +210,21 @@ func (h *Handler) readSale(ctx *fasthttp.RequestCtx, query []byte) (s sale, ok b
 	return s, problem == ""
 }
 
-// decodeSale decodes a body. field is the member to blame for a problem, or "".
-func decodeSale(body []byte) (s sale, field, problem string) {
-	body = bytes.TrimSpace(body)
-	var err error
-	if bytes.HasPrefix(body, []byte("[")) {
-		err = decodeStrictly(body, &s.Items)
-	} else {
-		var one struct {
-			Key   string             `json:"key"`
-			Items *[]conversion.Item `json:"items"`
-			conversion.Item
-		}
-		err = decodeStrictly(body, &one)
-		if s.Key = one.Key; one.Items == nil {
-			s.Items = []conversion.Item{one.Item}
-		} else if s.Items = *one.Items; err == nil && !blank(&one.Item) {
-			return s, "items", "must be the only member besides key"
-		}
+// serveScript answers GET /sl.js.
+func (h *Handler) serveScript(ctx *fasthttp.RequestCtx) {
+	if !h.framed(ctx, maxIdleBody) || h.refuseOverLimit(ctx) {
+		return
 	}
-	var wrong *json.UnmarshalTypeError
-	switch {
-	case err == nil:
-		return s, "", ""
-	case errors.As(err, &wrong) && wrong.Field != "":
-		return s, wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:], "must not be a " + wrong.Value
-	case strings.HasPrefix(err.Error(), unknownMember):
-		return s, strings.Trim(err.Error()[len(unknownMember):], `"`), "is not a known property"
+	head := &ctx.Response.Header
+	head.Set("Cache-Control", "public, max-age=86400")
+	head.Set("ETag", pages.ScriptTag)
+	head.Set("Access-Control-Allow-Origin", "*")
+	head.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	head.Set("X-Content-Type-Options", "nosniff")
+	if bytes.Contains(first(ctx.Request.Header.RawHeaders(), "if-none-match"), []byte(pages.ScriptTag)) {
+		ctx.Response.SetStatusCode(fasthttp.StatusNotModified)
+		return
 	}
-	return s, "", "The body is not valid JSON."
-}
-
-// unknownMember begins the error of encoding/json for a member that a struct does not have.
-const unknownMember = "json: unknown field "
-
-func decodeStrictly(body []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("the body contains more than one value")
-	}
-	return nil
-}
-
-func blank(i *conversion.Item) bool {
-	return i.ClickID == "" && i.Name == "" && i.Value == nil && i.Currency == "" && i.ExternalID == "" && i.OccurredAt == "" &&
-		!i.Repeatable
+	head.SetContentType("text/javascript; charset=utf-8")
+	ctx.Response.SetBodyRaw(pages.Script)
 }
