@@ -85,32 +85,40 @@ func TestVisits_large_answers_to_many_requests(t *testing.T) {
 	})
 }
 
-// A stop waits for no client that has sent many requests.
+// A stop waits for no client that has sent many requests, also if answers begin to wait for the disk.
 func TestVisits_stop_while_clients_wait_for_their_turn(t *testing.T) {
 	t.Parallel()
 	const requests = 1000
 	v := visitable(t, plain, 1000, patientTimeouts, "")
-	gate, reached := make(chan struct{}), make(chan struct{}, 1)
-	v.watch.Store(new(func(net.Conn) {
-		select {
-		case reached <- struct{}{}:
-		default:
-		}
+	over, gate := make(chan struct{}), make(chan struct{})
+	stopped := "" // the client whose requests are answered at the stop; only the loop uses it
+	v.watch.Store(new(func(c net.Conn) {
 		<-gate
+		switch client := c.RemoteAddr().String(); {
+		case stopped == "" && v.visits.Load() >= requests:
+			stopped = client
+			go func() {
+				defer close(over)
+				v.stopped()
+			}()
+			testkit.Eventually(t, "the stop", v.l.IsClosed)
+		case stopped != "" && stopped != client && v.disk.Load() == nil:
+			d := &disk{released: make(chan struct{})}
+			close(d.released)
+			v.disk.Store(d)
+		}
 	}))
-	conn := v.dial()
-	_, err := io.WriteString(conn, strings.Repeat(simpleVisit, requests))
-	testkit.Must(t, err)
-	<-reached
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		v.stopped()
-	}()
+	clients := []net.Conn{v.dial(), v.dial()}
+	for _, c := range clients {
+		_, err := io.WriteString(c, strings.Repeat(simpleVisit, requests))
+		testkit.Must(t, err)
+	}
 	close(gate)
-	in := bufio.NewReader(conn)
-	v.answer(in)
-	_, _ = io.Copy(io.Discard, in) // a reset tells that requests were not answered
+	for _, c := range clients {
+		in := bufio.NewReader(c)
+		v.answer(in)
+		_, _ = io.Copy(io.Discard, in) // a reset tells that requests were not answered
+	}
 	<-over
 	if n := v.l.Open(); n != 0 {
 		t.Errorf("%d connections are open after the stop", n)

@@ -452,6 +452,7 @@ func (v *visits) finish() {
 	for len(v.postponed) > 0 {
 		v.proceed(now)
 	}
+	v.flush()
 	for v.idle.count.Load() > 0 {
 		n, _ := poll(uintptr(v.idle.poller), v.events[:])
 		v.handle(v.events[:n], int64(time.Since(start)))
