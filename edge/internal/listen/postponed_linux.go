@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// slice is how long a turn answers connections that have more requests than the loop answers at once. The others wait for no longer.
+// slice is how long a turn may last before the rest of the postponed connections waits for the next turn. Each turn goes on with one of
+// them at least.
 const slice = 100 * time.Microsecond
 
 // postponed is a connection that waits for its next share of the loop. Only the loop knows it.
@@ -16,18 +17,19 @@ type postponed struct {
 	rest []byte // requests that the framing rules accept; the last one may be incomplete
 }
 
-// postpone lets a connection with unanswered requests, which it then owns, wait until the requests of the others are answered.
+// postpone lets a connection wait until the requests of the others are answered. rest are its unanswered requests, whose memory it keeps.
 func (v *visits) postpone(k kept, rest []byte) {
 	v.postponed = append(v.postponed, postponed{v.detach(k), rest})
 }
 
-// detach takes a connection out of idle, and copies the client's address. Until attach, the connection counts as apart.
+// detach takes a connection out of idle, copies the client's address, and counts the connection in apart. Whoever goes on with it takes
+// it out of apart.
 func (v *visits) detach(k kept) kept {
 	v.apart.Add(1)
 	return kept{v.part(k), -1, &net.TCPAddr{IP: bytes.Clone(k.peer.IP), Port: k.peer.Port}}
 }
 
-// proceed goes on with postponed connections in turn, until the time of a slice is over.
+// proceed goes on with postponed connections in turn. now is when the turn of the loop began.
 func (v *visits) proceed(now int64) {
 	for len(v.postponed) > 0 {
 		p := v.postponed[0]

@@ -149,7 +149,7 @@ func (u *uploadReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// formProblem converts an error of reading the form. It returns errors that uploadImage handles unchanged.
+// formProblem converts an error of reading the form into a problem of the client. Errors that uploadImage handles stay as they are.
 func formProblem(err error) error {
 	var past *http.MaxBytesError
 	if errors.As(err, &past) || errors.Is(err, os.ErrDeadlineExceeded) {
