@@ -208,9 +208,14 @@ func (c *conn) attempt(fd uintptr, b []byte) bool {
 			break
 		}
 	}
+	return c.attempted()
+}
+
+// attempted ends an attempt, and reports whether its result is final.
+func (c *conn) attempted() bool {
 	if c.idle && c.n == 0 && !c.claim.CompareAndSwap(claimRead, 0) { // closed meanwhile, and no data came
 		c.claim.Store(0)
-		c.readErr = 0 // report the end of the stream, so that the server closes it
+		c.readErr = 0 // report the end of the stream, so that the connection is closed
 	}
 	return c.readErr != syscall.EAGAIN
 }
@@ -259,4 +264,23 @@ func (c *conn) closeIdle() bool {
 	}
 	_ = c.Conn.Close()
 	return true
+}
+
+// endIdle closes the connection if it is between two requests, also while its goroutine looks for the next one: that goroutine closes
+// it then, unless a request has arrived. Use it when no connection may stay idle.
+func (c *conn) endIdle() {
+	for !c.closeIdle() {
+		switch c.claim.Load() {
+		case 0:
+			if c.writeBy.Load() != resting {
+				return // a request is being answered
+			}
+		case claimRead:
+			if c.claim.CompareAndSwap(claimRead, claimClose) {
+				return
+			}
+		default:
+			return
+		}
+	}
 }

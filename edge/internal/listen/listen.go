@@ -161,7 +161,7 @@ func (l *Listener) Close() error {
 		}
 		for _, c := range open {
 			if c.own && !c.served.Load() {
-				c.closeIdle()
+				c.endIdle()
 			}
 		}
 	})
