@@ -22,8 +22,8 @@ func (v *visits) postpone(k kept, rest []byte) {
 	v.postponed = append(v.postponed, postponed{v.detach(k), rest})
 }
 
-// detach takes a connection out of idle, copies the client's address, and counts the connection in apart. Whoever goes on with it takes
-// it out of apart.
+// detach takes a connection out of idle, copies the client's address, and counts the connection in apart. The code that goes on with the
+// connection subtracts it from apart.
 func (v *visits) detach(k kept) kept {
 	v.apart.Add(1)
 	return kept{v.part(k), -1, &net.TCPAddr{IP: bytes.Clone(k.peer.IP), Port: k.peer.Port}}
