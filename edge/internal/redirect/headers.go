@@ -8,14 +8,14 @@ import (
 	"github.com/shortline/shortline/shared/accept"
 )
 
-// facts holds the header values that answers need, found in one pass. If a field occurs several times, the first one counts. The values
+// facts holds the header values that a redirect needs, found in one pass. If a field occurs several times, the first one counts. The values
 // alias the request.
 type facts struct {
-	referer, language []byte
-	accept, askedID   []byte   // for answers that are no redirects; askedID is the value of X-Request-ID
-	forwarded         [][]byte // the lines of X-Forwarded-For or the header of the setting, appended to the given slice
-	realIP            []byte
-	prefetch          bool
+	referer   []byte
+	language  []byte
+	forwarded [][]byte // the lines of X-Forwarded-For or the header of the setting, appended to the given slice
+	realIP    []byte
+	prefetch  bool
 }
 
 // scanHeader scans a raw header block. It collects the client address from the lines that from says.
@@ -41,15 +41,12 @@ func lines(raw []byte) iter.Seq[[]byte] {
 	}
 }
 
-// line takes the value of a header line if an answer needs it.
+// line takes the value of a header line if a redirect needs it.
 func (f *facts) line(line []byte, from proxies) {
 	switch line[0] | 0x20 {
 	case 'a':
 		if f.language == nil {
 			f.language = field(line, "accept-language")
-		}
-		if f.accept == nil {
-			f.accept = field(line, "accept")
 		}
 	case 'r':
 		if f.referer == nil {
@@ -66,9 +63,6 @@ func (f *facts) line(line []byte, from proxies) {
 			} else if f.realIP == nil {
 				f.realIP = field(line, "x-real-ip")
 			}
-		}
-		if f.askedID == nil {
-			f.askedID = field(line, "x-request-id")
 		}
 		f.prefetch = f.prefetch || early(field(line, "x-moz")) || early(field(line, "x-purpose"))
 	}
@@ -103,6 +97,23 @@ func first(raw []byte, name string) []byte {
 		}
 	}
 	return nil
+}
+
+// scanAsker returns the values of Accept and X-Request-ID, which answers other than redirects need, in one pass.
+func scanAsker(raw []byte) (accept, id []byte) {
+	for line := range lines(raw) {
+		switch line[0] | 0x20 {
+		case 'a':
+			if accept == nil {
+				accept = field(line, "accept")
+			}
+		case 'x':
+			if id == nil {
+				id = field(line, "x-request-id")
+			}
+		}
+	}
+	return accept, id
 }
 
 // ambiguous reports whether another server could understand a header line in another way: its name has a space inside (RFC 9112, 5).

@@ -183,8 +183,9 @@ func (v *visits) missing(out []byte, t *target, stays bool) []byte {
 	h.tally.add(w.id, cMissing)
 	h.countMissing(*t)
 	r := h.pages.Refusals[fasthttp.StatusNotFound]
+	accept, id := scanAsker(w.raw)
 	body, media, policy := r.JSON, typeJSON, jsonPolicyB
-	if prefersHTML(w.accept) {
+	if prefersHTML(accept) {
 		page := h.pages.Own.Refusal(r, pages.LanguageOf(view(w.language)))
 		body, media, policy = page.HTML, typeHTML, page.Policy
 	}
@@ -193,7 +194,7 @@ func (v *visits) missing(out []byte, t *target, stays bool) []byte {
 	out = append(append(append(append(out, "\r\n"...), fixedName...), ": "...), policy...)
 	out = append(append(append(out, "\r\n"...), nameID...), ": "...)
 	var buf [16]byte
-	out = end(append(out, requestID(v.ids+v.serial, w.askedID, buf[:0])...), stays)
+	out = end(append(out, requestID(v.ids+v.serial, id, buf[:0])...), stays)
 	return append(out, body...)
 }
 
