@@ -37,10 +37,7 @@ func (g *Guess) Slugs() (list [4][]byte) {
 		list[0] = g.text[:g.n]
 	}
 	slug := g.Slug()
-	list[1] = slug
-	if n := len(bytes.TrimRight(slug, "-_")); n < len(slug) { // people emphasize an address with these
-		list[2] = slug[:n]
-	}
+	list[1], list[2] = slug, Shorter(slug)
 	// Words of another script that follow a slug without a space are letters of an extended slug, too.
 	if n := bytes.IndexFunc(slug, func(r rune) bool { return r >= utf8.RuneSelf }); n >= 0 {
 		list[3] = slug[:n]
@@ -48,12 +45,22 @@ func (g *Guess) Slugs() (list [4][]byte) {
 	return list
 }
 
+// Shorter returns a slug without the hyphens and underscores at its end, or nil if it has none there. People write such characters around
+// an address to emphasize it.
+func Shorter(slug []byte) []byte {
+	if n := len(bytes.TrimRight(slug, "-_")); n < len(slug) {
+		return slug[:n]
+	}
+	return nil
+}
+
 // ParsePath replaces g by a guess at a path as the request has it. It reports whether the path may be that of a link; if not, g must not be
 // used. A path in which letters follow a slash or a dot is the name of a file or another path. extended says that the host has extended
 // slugs. ParsePath does not allocate.
 func (g *Guess) ParsePath(path []byte, extended bool) bool {
 	*g = Guess{}
-	var ended, hard bool // something follows the slug; it ends an address for certain
+	ended := false // a character that cannot be in a slug has followed the slug
+	hard := false  // a character has followed it that ends an address for certain; dots and slashes do not
 	spaces := true
 	path = path[min(1, len(path)):min(len(path), maxBroken)]
 	for i := 0; i < len(path); {
@@ -126,8 +133,8 @@ func queryAfter(r rune, after []byte) []byte {
 	return after
 }
 
-// nextRune decodes the first character of a path, which may be percent-encoded, also several times, as by a program that encodes an
-// encoded address. Bytes that are no UTF-8 are utf8.RuneError. size is never 0.
+// nextRune decodes the first character of a path. The character may be percent-encoded, even several times: some programs encode an
+// address that is already encoded. Bytes that are no UTF-8 are utf8.RuneError. size is never 0.
 func nextRune(path []byte) (r rune, size int) {
 	var b [utf8.UTFMax]byte
 	first := 0

@@ -6,7 +6,7 @@ import (
 )
 
 // took records answers of redirects.
-func took(l *Recorder, n int, d time.Duration) {
+func record(l *Recorder, n int, d time.Duration) {
 	for conn := range n {
 		l.Took(Mark(uint64(conn), Redirect), d)
 	}
@@ -23,8 +23,8 @@ func TestRecent_forgets_after_a_minute(t *testing.T) {
 		t.Fatalf("%+v without answers", q)
 	}
 	l.Took(Mark(0, Password), time.Second) // not a redirect
-	took(l, 90, 80*time.Microsecond)
-	took(l, 10, 2*time.Millisecond)
+	record(l, 90, 80*time.Microsecond)
+	record(l, 10, 2*time.Millisecond)
 	for _, second := range []int{10, 20, 30, 40, 50, 60} {
 		if q := at(second); q.Samples != 100 || q.P50 < 50*time.Microsecond || q.P50 > 100*time.Microsecond || q.P99 < time.Millisecond ||
 			q.P99 > 2500*time.Microsecond {
@@ -34,7 +34,7 @@ func TestRecent_forgets_after_a_minute(t *testing.T) {
 	if q := at(70); q != (Quantiles{}) {
 		t.Fatalf("%+v, but the last answer was a minute ago", q)
 	}
-	took(l, 3, time.Minute)
+	record(l, 3, time.Minute)
 	if q, last := at(80), Bounds[len(Bounds)-1]; q.Samples != 3 || q.P50 != last || q.P99 != last {
 		t.Fatalf("%+v", q)
 	}
@@ -43,7 +43,7 @@ func TestRecent_forgets_after_a_minute(t *testing.T) {
 // The first call counts from the start, because an edge that has just begun reports at once.
 func TestRecent_first_call(t *testing.T) {
 	l := new(Recorder)
-	took(l, 1, 70*time.Microsecond)
+	record(l, 1, 70*time.Microsecond)
 	var r Recent
 	if q := r.Quantiles(l.Histograms()[Redirect], time.Now()); q.Samples != 1 || q.P50 != 75*time.Microsecond {
 		t.Fatalf("%+v", q)

@@ -28,9 +28,9 @@ const (
 	maxV1   = 107 // bytes of a header of version 1, with its line end
 )
 
-// Parse parses a PROXY header at the start of b, which has n bytes. from is invalid if the proxy speaks for itself
-// (LOCAL) or does not know the client (UNKNOWN). The error is ErrNone if b begins with something else, ErrIncomplete if
-// more bytes are needed, or ErrMalformed.
+// Parse parses the PROXY header with which b begins. It returns the client's address and the size n of the header in bytes. from is
+// invalid if the proxy speaks for itself (LOCAL) or does not know the client (UNKNOWN). The error is ErrNone if b begins with something
+// else. It is ErrIncomplete if the rest of the header has not arrived, and ErrMalformed if the header is wrong.
 func Parse(b []byte) (from netip.AddrPort, n int, err error) {
 	switch {
 	case bytes.HasPrefix(b, []byte(proxyV1)):
@@ -71,7 +71,7 @@ func parseV1(b []byte) (from netip.AddrPort, n int, err error) {
 	return netip.AddrPortFrom(source.Unmap(), uint16(port)), n, nil
 }
 
-// parseV2 parses the binary form. Extensions are skipped.
+// parseV2 parses a header of version 2, which is binary. It skips the extensions.
 func parseV2(b []byte) (from netip.AddrPort, n int, err error) {
 	const header = len(proxyV2) + 4
 	if len(b) < header {

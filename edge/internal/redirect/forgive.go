@@ -33,10 +33,10 @@ func (h *Handler) forgive(t *target, g *brokenpath.Guess) (e table.Entry, ok boo
 	return e, false
 }
 
-// lookupShorter looks a slug up without the underscores and hyphens at its end, with which people emphasize an address.
+// lookupShorter looks up what brokenpath.Shorter makes of a slug.
 func (h *Handler) lookupShorter(t *target, slug []byte) (e table.Entry, ok bool) {
-	if n := len(bytes.TrimRight(slug, "-_")); n < len(slug) {
-		return h.lookupGuess(t, slug[:n])
+	if shorter := brokenpath.Shorter(slug); shorter != nil {
+		return h.lookupGuess(t, shorter)
 	}
 	return e, false
 }
