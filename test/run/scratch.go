@@ -50,7 +50,7 @@ func enter(dir string, keep bool) (leave func() error, err error) {
 		return nil, err
 	}
 	if !keep { // what a run that was killed has left
-		if err := removeUnused(lock, dir, 0); err != nil && !errors.As(err, &leftBehind{}) {
+		if _, err := removeUnused(lock, dir, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -64,33 +64,32 @@ func enter(dir string, keep bool) (leave func() error, err error) {
 		if keep {
 			return lock.Close()
 		}
-		return errors.Join(removeUnused(lock, dir, testkit.Patience), lock.Close())
+		left, err := removeUnused(lock, dir, testkit.Patience)
+		if len(left) > 0 {
+			err = errors.Join(fmt.Errorf("tests have left processes behind: %s", strings.Join(left, "; ")), err)
+		}
+		return errors.Join(err, lock.Close())
 	}, nil
 }
 
-// removeUnused stops the servers in the folder and removes the folder, unless another run holds the lock. It kills the processes that use
-// the folder and do not end by themselves, and returns leftBehind.
-func removeUnused(lock *os.File, dir string, patience time.Duration) error {
-	err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+// removeUnused stops the servers in the folder and removes the folder, unless another run holds the lock. It returns the processes that
+// it had to kill: see killLeft.
+func removeUnused(lock *os.File, dir string, patience time.Duration) (killed []string, err error) {
+	err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return fmt.Errorf("lock %s: %w", dir, err)
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
 	}
 	err = testserver.Stop()
-	return errors.Join(err, killLeft(dir, patience), os.RemoveAll(dir))
+	killed = killLeft(dir, patience)
+	return killed, errors.Join(err, os.RemoveAll(dir))
 }
 
-// leftBehind are processes that tests have started and not ended.
-type leftBehind []string
-
-func (l leftBehind) Error() string {
-	return "tests have left processes behind: " + strings.Join(l, "; ")
-}
-
-// killLeft waits for the processes whose temporary files are in the folder. It kills those that have not ended in time.
-func killLeft(dir string, patience time.Duration) error {
+// killLeft waits for the processes whose temporary files are in the folder. It kills those that have not ended in time, and returns
+// their numbers and command lines.
+func killLeft(dir string, patience time.Duration) (killed []string) {
 	began := time.Now()
 	for {
 		left := processesOf(dir)
@@ -101,12 +100,11 @@ func killLeft(dir string, patience time.Duration) error {
 			time.Sleep(100 * time.Millisecond)
 			continue
 		}
-		var names leftBehind
 		for pid, name := range left {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // an error means that it has ended
-			names = append(names, name)
+			killed = append(killed, name)
 		}
-		return names
+		return killed
 	}
 }
 
