@@ -9,10 +9,8 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -31,28 +29,14 @@ type slowClients struct {
 	t   *testing.T
 	in  io.Closer
 	out *bufio.Reader
-	cmd *exec.Cmd
 }
 
 // newSlowClients starts 5n/2 clients that send a byte a second, n that send requests and never read, and n that are silent. They
 // connect again when their connection is closed.
 func newSlowClients(t *testing.T, address string, n int) *slowClients {
 	t.Helper()
-	self, err := os.Executable()
-	testkit.Must(t, err)
-	cmd := exec.Command(self)
-	cmd.Env, cmd.Stderr = append(os.Environ(), slowAddress+"="+address, fmt.Sprint(slowNumber, "=", n)), os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	in, err := cmd.StdinPipe()
-	testkit.Must(t, err)
-	out, err := cmd.StdoutPipe()
-	testkit.Must(t, err)
-	testkit.Must(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // an error is the kill
-	})
-	return &slowClients{t, in, bufio.NewReader(out), cmd}
+	in, out := startSelf(t, slowAddress+"="+address, fmt.Sprint(slowNumber, "=", n))
+	return &slowClients{t, in, out}
 }
 
 // stop ends the clients. It returns how many requests with a byte a second were cut, and after how many milliseconds at most.

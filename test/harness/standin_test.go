@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -30,21 +31,31 @@ type shlink struct {
 // newShlink starts a Shlink with links.
 func newShlink(t *testing.T, links int) *shlink {
 	t.Helper()
+	_, out := startSelf(t, standInLinks+"="+strconv.Itoa(links))
+	address, err := out.ReadString('\n')
+	testkit.Must(t, err)
+	return &shlink{t, "http://" + strings.TrimSpace(address)}
+}
+
+// startSelf starts the test binary as another process. The variables of the environment say what the process is: see TestMain. It is
+// killed at the end of the test, if it still runs.
+func startSelf(t *testing.T, variables ...string) (in io.Closer, out *bufio.Reader) {
+	t.Helper()
 	self, err := os.Executable()
 	testkit.Must(t, err)
 	cmd := exec.Command(self)
-	cmd.Env, cmd.Stderr = append(os.Environ(), standInLinks+"="+strconv.Itoa(links)), os.Stderr
+	cmd.Env, cmd.Stderr = append(os.Environ(), variables...), os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	out, err := cmd.StdoutPipe()
+	in, err = cmd.StdinPipe()
+	testkit.Must(t, err)
+	stdout, err := cmd.StdoutPipe()
 	testkit.Must(t, err)
 	testkit.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // the error is the kill
+		_ = cmd.Wait() // an error is the kill
 	})
-	address, err := bufio.NewReader(out).ReadString('\n')
-	testkit.Must(t, err)
-	return &shlink{t, "http://" + strings.TrimSpace(address)}
+	return in, bufio.NewReader(stdout)
 }
 
 // tell sends a number to the stand-in.
