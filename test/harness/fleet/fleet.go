@@ -172,7 +172,19 @@ func Start(t testing.TB, cfg Config) *Fleet {
 		}
 		f.awaitLaunched()
 	}
+	for _, n := range edges {
+		n.saved(t)
+	}
 	return f
+}
+
+// saved waits until an edge has saved its links. An edge that is killed before answers 503 until it has loaded them again.
+func (n *Node) saved(t testing.TB) {
+	t.Helper()
+	testkit.Eventually(t, n.Name+" saves its links", func() bool {
+		_, err := os.Stat(filepath.Join(n.Dir, "links", "links.state"))
+		return err == nil
+	})
 }
 
 // launch starts a process. awaitLaunched waits until all of those are ready.
