@@ -5,6 +5,7 @@ package work
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -16,7 +17,7 @@ import (
 // Limits of the callers that wait in one queue: of one user, and of all.
 const (
 	perUserWaiting = 64
-	waiting        = 1024
+	waitingInAll   = 1024
 	remembered     = 4096 // users whose latest turn is remembered
 )
 
@@ -47,7 +48,7 @@ type user struct {
 
 // New returns a queue whose slots are all free.
 func New(cfg Config) *Queue {
-	turns := fairqueue.New[string](fairqueue.Config{Slots: cfg.Slots, Waiting: waiting, PerClient: cfg.PerUser, Remember: remembered})
+	turns := fairqueue.New[string](fairqueue.Config{Slots: cfg.Slots, Waiting: waitingInAll, PerClient: cfg.PerUser, Remember: remembered})
 	return &Queue{cfg: cfg, turns: turns, users: map[string]*user{}}
 }
 
@@ -71,8 +72,8 @@ type Slot struct {
 }
 
 // Enter waits for a slot of a user. The caller must call Leave. The error is Unavailable if no slot became free in time or
-// too many callers wait. If the context holds a slot of the queue already (see Holding), Enter takes no second one. A nil Queue
-// limits nothing.
+// too many callers wait, and context.Canceled if the caller has left. If the context holds a slot of the queue already (see
+// Holding), Enter takes no second one. A nil Queue limits nothing.
 func (q *Queue) Enter(ctx context.Context, name string) (*Slot, error) {
 	if q == nil {
 		return &Slot{left: true}, nil
@@ -84,17 +85,17 @@ func (q *Queue) Enter(ctx context.Context, name string) (*Slot, error) {
 	if s.user == nil {
 		return nil, q.busy()
 	}
-	ctx, cancel := context.WithTimeout(ctx, q.cfg.Wait)
+	waiting, cancel := context.WithTimeout(ctx, q.cfg.Wait)
 	defer cancel()
 	select {
 	case s.user.held <- struct{}{}:
-	case <-ctx.Done():
+	case <-waiting.Done():
 		q.part(name, s.user)
-		return nil, q.busy()
+		return nil, q.noSlot(ctx)
 	}
-	if s.has = q.turns.Acquire(ctx, name); !s.has {
+	if s.has = q.turns.Acquire(waiting, name); !s.has {
 		s.Leave()
-		return nil, q.busy()
+		return nil, q.noSlot(ctx)
 	}
 	return s, nil
 }
@@ -135,6 +136,14 @@ func (q *Queue) part(name string, u *user) {
 	}
 }
 
+// noSlot returns why a caller got no slot. A caller that has left must not look like a busy server in logs and metrics.
+func (q *Queue) noSlot(ctx context.Context) error {
+	if err := ctx.Err(); errors.Is(err, context.Canceled) {
+		return err
+	}
+	return q.busy()
+}
+
 func (q *Queue) busy() error {
 	e := problem.New(problem.Unavailable, "%s Try again shortly.", q.cfg.Busy)
 	e.RetryAfter = retryAfter
@@ -150,7 +159,7 @@ func Holding(ctx context.Context, s *Slot) context.Context {
 
 // Lend calls f while others use the slot that the context holds, because f mostly waits, and takes a slot again. The user's
 // share stays taken, so that a user cannot begin any number of calls. Without a slot, it only calls f. The error is that of f,
-// or Unavailable as for Enter.
+// or the one of Enter.
 func Lend(ctx context.Context, f func() error) error {
 	s, _ := ctx.Value(slotKey{}).(*Slot)
 	if s == nil || !s.has {
@@ -161,10 +170,10 @@ func Lend(ctx context.Context, f func() error) error {
 	if err := f(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.queue.cfg.Wait)
+	waiting, cancel := context.WithTimeout(ctx, s.queue.cfg.Wait)
 	defer cancel()
-	if s.has = s.queue.turns.Acquire(ctx, s.name); !s.has {
-		return s.queue.busy()
+	if s.has = s.queue.turns.Acquire(waiting, s.name); !s.has {
+		return s.queue.noSlot(ctx)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -24,7 +25,7 @@ func refused(t *testing.T, q *Queue, name string) bool {
 	s, err := q.Enter(ctx, name)
 	if err == nil {
 		s.Leave()
-	} else if !problem.Is(err, problem.Unavailable) {
+	} else if !errors.Is(err, context.Canceled) {
 		t.Errorf("%s: %v", name, err)
 	}
 	return err != nil
@@ -94,7 +95,7 @@ func TestQueue_callers_of_a_user_are_bounded(t *testing.T) {
 	}
 	cancel()
 	for range perUserWaiting {
-		if err := <-over; !problem.Is(err, problem.Unavailable) {
+		if err := <-over; !errors.Is(err, context.Canceled) {
 			t.Errorf("a caller that leaves: %v", err)
 		}
 	}
