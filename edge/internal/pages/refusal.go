@@ -102,12 +102,12 @@ var notices = map[int][len(languages)]notice{
 		{"مضيف غير معروف", "لا تجيب هذه الخدمة عن اسم المضيف في هذا العنوان.", "تحقق من العنوان أو اسأل من أعطاك إياه."},
 	},
 	http.StatusTooManyRequests: {
-		{"Too many attempts", "Too many wrong passwords were entered. Wait a while and try again.", ""},
-		{"Zu viele Versuche", "Es wurden zu viele falsche Passwörter eingegeben. Warten Sie eine Weile, und versuchen Sie es dann noch einmal.", ""},
-		{"Trop de tentatives", "Trop de mots de passe erronés ont été saisis. Attendez un moment, puis réessayez.", ""},
-		{"Demasiados intentos", "Se han introducido demasiadas contraseñas incorrectas. Espera un rato y vuelve a intentarlo.", ""},
-		{"試行回数が多すぎます", "誤ったパスワードが何度も入力されました。しばらく待ってからもう一度お試しください。", ""},
-		{"محاولات كثيرة جدًا", "أُدخلت كلمات مرور خاطئة كثيرة. انتظر قليلًا ثم حاول مرة أخرى.", ""},
+		{"Too many attempts", "Too many passwords were tried. Wait a while and try again.", ""},
+		{"Zu viele Versuche", "Es wurden zu viele Passwörter ausprobiert. Warten Sie eine Weile, und versuchen Sie es dann noch einmal.", ""},
+		{"Trop de tentatives", "Trop de mots de passe ont été essayés. Attendez un moment, puis réessayez.", ""},
+		{"Demasiados intentos", "Se han probado demasiadas contraseñas. Espera un rato y vuelve a intentarlo.", ""},
+		{"試行回数が多すぎます", "パスワードが何度も試されました。しばらく待ってからもう一度お試しください。", ""},
+		{"محاولات كثيرة جدًا", "جُرّبت كلمات مرور كثيرة. انتظر قليلًا ثم حاول مرة أخرى.", ""},
 	},
 	http.StatusRequestHeaderFieldsTooLarge: {{"Request header too large", "The request line and the header are larger than 8 KiB.", ""}},
 	http.StatusInternalServerError: {

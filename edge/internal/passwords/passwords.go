@@ -33,11 +33,10 @@ var ErrBusy = errors.New("passwords: too many are being compared")
 // waiting, so one client's attempts delay another client by one comparison at a time. A password that was right a moment
 // ago needs no comparison. It is safe for concurrent use.
 type Checker struct {
-	queue   *fairqueue.Queue[netip.Addr]
-	limit   time.Duration                     // how long an attempt waits for the slot
-	recent  recent                            // passwords that were right
-	done    atomic.Uint64                     // comparisons
-	fastest [bcrypt.MaxCost + 1]time.Duration // by cost; only the holder of the slot uses it
+	queue  *fairqueue.Queue[netip.Addr]
+	limit  time.Duration // how long an attempt waits for the slot
+	recent recent        // passwords that were right
+	done   atomic.Uint64 // comparisons
 }
 
 // New returns a Checker in which an attempt waits at most for limit while others are compared.
@@ -76,9 +75,11 @@ func (c *Checker) Compare(a Attempt, now func() time.Time, wait func() time.Dura
 		c.queue.Release()
 		return true, 0, nil
 	}
-	began := time.Now()
+	runtime.LockOSThread() // processorTime is that of a thread
+	began := processorTime()
 	err = bcrypt.CompareHashAndPassword([]byte(a.Hash), a.Password)
-	took := c.least(a.Hash, time.Since(began))
+	took := processorTime() - began
+	runtime.UnlockOSThread()
 	c.done.Add(1)
 	if err == nil {
 		c.recent.add(a, now())
@@ -98,20 +99,6 @@ func (c *Checker) acquire(client netip.Addr) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), c.limit)
 	defer cancel()
 	return c.queue.Acquire(ctx, client)
-}
-
-// least estimates the processor time of a comparison: the shortest time that a comparison of the same cost has taken so
-// far. On a busy machine the present one may have waited for a processor most of the time. The caller must have the
-// slot.
-func (c *Checker) least(hash string, took time.Duration) time.Duration {
-	cost, err := bcrypt.Cost([]byte(hash))
-	if err != nil {
-		return took // nothing was compared
-	}
-	if known := &c.fastest[cost%len(c.fastest)]; *known == 0 || took < *known {
-		*known = took
-	}
-	return c.fastest[cost%len(c.fastest)]
 }
 
 // Right passwords are remembered for rightFor, in recentSets · recentWays entries, which take 160 KiB.
