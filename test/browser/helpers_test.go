@@ -147,7 +147,11 @@ func (b *browser) domain() (d ownDomain) {
 	b.t.Helper()
 	b.ask("POST", "/api/domains", map[string]any{"hostname": b.acme()}, &d)
 	b.at.point(d)
-	b.ask("POST", "/api/domains/"+d.ID+"/verify", nil, nil)
+	testkit.Eventually(b.t, "DNS answers for "+d.Hostname, func() bool { // the service asks for at most five seconds at a time
+		var now struct{ Status string }
+		b.ask("POST", "/api/domains/"+d.ID+"/verify", nil, &now)
+		return now.Status == "ACTIVE"
+	})
 	return d
 }
 

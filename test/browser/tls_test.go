@@ -67,8 +67,11 @@ func TestTLS_Chromium_opens_a_link_on_a_custom_domain(t *testing.T) {
 	link, err := admin.Links.Create(ctx, client.CreateLink{OriginalURL: there.URL, CustomSlug: client.Set("spring"),
 		Domain: client.Set(host)})
 	testkit.Must(t, err)
-	_, err = admin.Domains.Verify(ctx, d.ID)
-	testkit.Must(t, err)
+	testkit.Eventually(t, "DNS answers", func() bool {
+		d, err := admin.Domains.Verify(ctx, d.ID)
+		testkit.Must(t, err)
+		return d.Status == client.DomainStatusActive
+	})
 	testkit.Eventually(t, "the domain has a certificate", func() bool {
 		c, err := tls.Dial("tcp", secure, &tls.Config{ServerName: host, RootCAs: ca.Roots()})
 		if err != nil {

@@ -75,11 +75,11 @@ func TestTLS_fleet(t *testing.T) {
 		for _, r := range d.Records {
 			ca.SetRecords([]acmetest.Record{{Type: string(r.Type), Name: r.Name, Value: r.Value}})
 		}
-		d, err = admin.At(f.Controls[i%2]).Domains.Verify(t.Context(), d.ID)
-		testkit.Must(t, err)
-		if d.Status != client.DomainStatusActive {
-			t.Fatalf("%s: %+v", host, d)
-		}
+		testkit.Eventually(t, "DNS answers for "+host, func() bool {
+			d, err = admin.At(f.Controls[i%2]).Domains.Verify(t.Context(), d.ID)
+			testkit.Must(t, err)
+			return d.Status == client.DomainStatusActive
+		})
 		verified, before := time.Now(), ca.Issued()
 		testkit.Eventually(t, "Pebble issues the certificate of "+host, func() bool { return ca.Issued() > before })
 		issued := time.Now()
