@@ -110,9 +110,10 @@ func (s *Server) Database(ctx context.Context) (string, error) {
 	return s.URL(name) + patient, err
 }
 
-// patient replaces the store's own limit on the time of a statement in the URL of a database on the shared server, where many tests
-// wait for the same processors. A statement that hangs fails before its test gives up, so that the test names it, or repeats it.
-var patient = fmt.Sprintf("?max_execution_time=%d", int(testkit.Patience.Seconds())/2)
+// patient replaces the store's own limits in the URL of a database on the shared server, where many tests wait for the same
+// processors: on the time of a statement, and on that of opening a connection, in which the driver also asks for the server's version.
+// A statement that hangs fails before its test gives up, so that the test names it, or repeats it.
+var patient = fmt.Sprintf("?max_execution_time=%d&dial_timeout=%s", int(testkit.Patience.Seconds())/2, testkit.Patience/2)
 
 // URL returns the URL of a database over HTTP; NativeURL returns the URL over the native protocol.
 func (s *Server) URL(database string) string { return s.url + "/" + database }
