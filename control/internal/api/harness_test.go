@@ -80,6 +80,7 @@ func newWorld(t testing.TB, st *store.Store, configure func(*world, *api.Config,
 	t.Helper()
 	w := &world{t: t, store: st, clock: &clock{}, logs: &testkit.Buffer{}}
 	webhooktest.CheckAll(t, st)
+	t.Cleanup(w.tellFailures)
 	users := w.serve(configure)
 	if _, err := users.EnsureAdmin(t.Context(), adminMail, password); err != nil {
 		t.Fatal(err)
@@ -91,6 +92,15 @@ func newWorld(t testing.TB, st *store.Store, configure func(*world, *api.Config,
 	w.ann, w.annID = w.signIn(userMail)
 	w.bob, w.bobID = w.signIn(otherMail)
 	return w
+}
+
+// tellFailures shows, after a failure, the log lines of requests that failed with 5xx, because their answers do not tell the cause.
+func (w *world) tellFailures() {
+	for line := range strings.Lines(w.logs.String()) {
+		if w.t.Failed() && strings.Contains(line, `"status":5`) {
+			w.t.Log(strings.TrimSpace(line))
+		}
+	}
 }
 
 // replica creates a second API on the same store.
