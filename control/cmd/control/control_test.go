@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,13 +103,10 @@ type process struct {
 	end      func() // ends it; the test does so in any case
 }
 
-var hosts atomic.Int32
-
 // start runs a process with the given settings and defaults.
 func start(t *testing.T, env map[string]string) *process {
 	t.Helper()
-	host := fmt.Sprintf("127.9.0.%d:", hosts.Add(1)) // an address per process, so that ports do not collide
-	p := &process{api: host + "18080", ops: host + "19090", output: &testkit.Buffer{}}
+	p := &process{api: testkit.FreeAddr(t), ops: testkit.FreeAddr(t), output: &testkit.Buffer{}}
 	all := map[string]string{
 		"LISTEN_ADDR": p.api, "OPS_ADDR": p.ops, "DATA_DIR": t.TempDir(), "BASE_URL": "http://" + p.api,
 		"JWT_SECRET": strings.Repeat("j", 32), "ENCRYPTION_KEY": strings.Repeat("e", 32), "ADMIN_PASSWORD": "correct horse",

@@ -84,9 +84,9 @@ func TestF37_settings_of_earlier_releases(t *testing.T) {
 // fails runs a process that must refuse to start.
 func fails(t *testing.T, env map[string]string, says string) {
 	t.Helper()
-	host := "127.9.1.1:"
+	addr := testkit.FreeAddr(t)
 	all := map[string]string{
-		"LISTEN_ADDR": host + "18080", "OPS_ADDR": host + "19090", "DATA_DIR": t.TempDir(), "BASE_URL": "http://" + host + "18080",
+		"LISTEN_ADDR": addr, "OPS_ADDR": testkit.FreeAddr(t), "DATA_DIR": t.TempDir(), "BASE_URL": "http://" + addr,
 		"ROLES":      "api",
 		"JWT_SECRET": strings.Repeat("j", 32), "ENCRYPTION_KEY": strings.Repeat("e", 32), "ADMIN_PASSWORD": "correct horse",
 	}

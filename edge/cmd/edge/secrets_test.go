@@ -60,11 +60,11 @@ func TestSecrets_are_not_logged(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	const ops = "127.9.8.7:19090" // an address of its own, so that the port is free
+	addr, ops := testkit.FreeAddr(t), testkit.FreeAddr(t)
 	dir, log := t.TempDir(), &safe{}
 	var s settings
 	if err := config.LoadFrom(&s, map[string]string{
-		"LISTEN_ADDR": "127.9.8.7:18080", "OPS_ADDR": ops, "BASE_URL": "https://sho.rt", "CONTROL_URL": control.URL, "DATA_DIR": dir,
+		"LISTEN_ADDR": addr, "OPS_ADDR": ops, "BASE_URL": "https://sho.rt", "CONTROL_URL": control.URL, "DATA_DIR": dir,
 		"PPROF": "true", "LOG_LEVEL": "debug",
 		"EDGE_TOKEN": canary + "-token-of-an-edge", "KAFKA_BROKERS": broker.Addr().String(),
 		"KAFKA_SASL_MECHANISM": "SCRAM-SHA-512", "KAFKA_USERNAME": "pat", "KAFKA_PASSWORD": canary,
@@ -90,7 +90,7 @@ func TestSecrets_are_not_logged(t *testing.T) {
 		if strings.Contains(body.String(), canary) {
 			t.Errorf("%s shows a secret", path)
 		}
-		public, err := http.Get("http://127.9.8.7:18080" + path)
+		public, err := http.Get("http://" + addr + path)
 		testkit.Must(t, err)
 		body.Reset()
 		_, _ = body.ReadFrom(public.Body)
