@@ -72,7 +72,7 @@ type Settings struct {
 	KeysAdminister bool `env:"API_KEYS_ADMINISTER" envDefault:"true" help:"allow API keys to create API keys, and administrators' API keys to change users and identity providers; false: these need a session, which a stolen key cannot open"`
 
 	LookUpTimeout  time.Duration `env:"LOOKUP_TIMEOUT" envDefault:"1500ms" help:"how long an API request waits for the database to tell who sends it; after that it is answered with 503. Raise it for a database that is slow or far away"`
-	RequestTimeout time.Duration `env:"REQUEST_TIMEOUT" envDefault:"10s" help:"how long the API works on a request; after that it is answered with 503. Raise it for a click store that needs longer for reports. Exports, imports and requests for many links have limits of their own"`
+	RequestTimeout time.Duration `env:"REQUEST_TIMEOUT" envDefault:"10s" help:"how long the API works on a request; after that it is answered with 503. Raise it for a click store that needs longer for reports. Exports, imports and requests for many links have longer limits; a setting above those counts for them, too"`
 
 	MCP bool `env:"MCP_SERVER" envDefault:"true" help:"answer assistants at /mcp; false: 404. Keys work in the API as before"`
 

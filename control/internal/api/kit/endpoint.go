@@ -49,7 +49,7 @@ type Endpoint struct {
 	Work         Workload                // zero: see workloadOf
 	MaxBody      int64                   // bytes; 0 means 1 MiB
 	Raw          bool                    // the body is not JSON (an upload), and the function reads it
-	Timeout      time.Duration           // 0 means the server's; negative means none (a stream)
+	Timeout      time.Duration           // at least the one of Config; negative means none (a stream)
 
 	about   string
 	example string // JSON of a request body; "" if there is none

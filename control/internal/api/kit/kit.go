@@ -58,7 +58,7 @@ type Config struct {
 	ClientIPHeader visitor.Source
 	// Limits are the rate limits; the zero value means no limits.
 	Limits Limits
-	// Timeout is the timeout of requests whose endpoint has none; 0 means 10 s.
+	// Timeout is the timeout of requests whose endpoint has no longer one; 0 means 10 s.
 	Timeout time.Duration
 	// LookUpTimeout is the timeout of the database queries before the endpoint's own, such as authentication; 0 means 1.5 s.
 	// If the database does not respond, callers get a 503 after this time.

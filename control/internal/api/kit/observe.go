@@ -145,10 +145,7 @@ func (k *Kit) recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
 // withinTime applies the timeout of the endpoint.
 func (k *Kit) withinTime(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		limit := k.cfg.Timeout
-		if e := k.endpointOf(c); e != nil && e.Timeout != 0 {
-			limit = e.Timeout
-		}
+		limit := k.timeoutOf(k.endpointOf(c))
 		if limit < 0 {
 			return next(c)
 		}
@@ -157,6 +154,17 @@ func (k *Kit) withinTime(next echo.HandlerFunc) echo.HandlerFunc {
 		c.SetRequest(c.Request().WithContext(ctx))
 		return next(c)
 	}
+}
+
+// timeoutOf returns the timeout of an endpoint; negative means none. An operator who raises REQUEST_TIMEOUT means all requests.
+func (k *Kit) timeoutOf(e *Endpoint) time.Duration {
+	switch {
+	case e == nil:
+		return k.cfg.Timeout
+	case e.Timeout < 0:
+		return e.Timeout
+	}
+	return max(e.Timeout, k.cfg.Timeout)
 }
 
 // clientIP returns the caller's address. X-Forwarded-For is trusted from an edge that has presented its token, and the header of

@@ -4,9 +4,21 @@ import (
 	"fmt"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/shortline/shortline/control/internal/platform/isotime"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
+
+// The setting is the timeout of every endpoint that has no longer one. A stream has none.
+func TestTimeoutOf(t *testing.T) {
+	t.Parallel()
+	k := &Kit{cfg: Config{Timeout: time.Minute}}
+	for own, want := range map[time.Duration]time.Duration{0: time.Minute, time.Second: time.Minute, time.Hour: time.Hour, -1: -1} {
+		testkit.Equal(t, k.timeoutOf(&Endpoint{Timeout: own}), want, "the timeout of an endpoint with %v", own)
+	}
+	testkit.Equal(t, k.timeoutOf(nil), time.Minute, "the timeout of an unknown address")
+}
 
 // A time that passes the schema can be read, and a possible date passes it.
 func TestF7_the_pattern_of_times(t *testing.T) {
