@@ -26,7 +26,7 @@ func withSSO(change func(*sso.Config)) func(*world, *api.Config, *api.Deps) {
 	return func(w *world, _ *api.Config, d *api.Deps) {
 		keys := [][]byte{bytes.Repeat([]byte("e"), 32)}
 		cfg := sso.Config{BaseURL: baseURL, EncryptionKeys: keys, Settings: sso.Settings{AllowPrivate: true}, Now: w.clock.now,
-			Logger: slog.New(slog.NewJSONHandler(w.logs, nil))}
+			Logger: slog.New(slog.NewJSONHandler(w.logs, nil)), Timeout: testkit.Patience}
 		if change != nil {
 			change(&cfg)
 		}

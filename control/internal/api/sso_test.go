@@ -165,8 +165,8 @@ func TestSSO_rejects_invalid_responses(t *testing.T) {
 }
 
 func TestSSO_rejects_invalid_metadata(t *testing.T) {
-	w := small(t, withSSO(func(c *sso.Config) { c.Timeout = 500 * time.Millisecond }))
-	for _, fault := range []idptest.Fault{idptest.OtherIssuer, idptest.InsecureKeys, idptest.Huge, idptest.Slow} {
+	w := small(t, withSSO(nil))
+	for _, fault := range []idptest.Fault{idptest.OtherIssuer, idptest.InsecureKeys, idptest.Huge} {
 		t.Log(fault)
 		p, slug := w.faulty(fault)
 		w.do("GET", "/api/auth/sso/"+slug+"/login", "").failed("provider_unavailable")
@@ -176,6 +176,17 @@ func TestSSO_rejects_invalid_metadata(t *testing.T) {
 		}
 		w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200)
 		w.recovers(p, slug, 20*time.Second)
+	}
+}
+
+func TestSSO_does_not_wait_for_a_slow_provider(t *testing.T) {
+	w := small(t, withSSO(func(c *sso.Config) { c.Timeout = 500 * time.Millisecond }))
+	p, slug := w.faulty(idptest.Slow)
+	for range 2 {
+		w.do("GET", "/api/auth/sso/"+slug+"/login", "").failed("provider_unavailable")
+	}
+	if n := p.Asked("discovery"); n != 1 {
+		t.Errorf("%d immediate requests", n)
 	}
 }
 

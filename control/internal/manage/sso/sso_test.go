@@ -2,6 +2,7 @@ package sso_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -34,6 +35,7 @@ func newService(t *testing.T, st *store.Store, cfg sso.Config) *sso.Service {
 	a, err := auth.NewAuthenticator(auth.Config{Secrets: [][]byte{key("s")}}, st, passwords)
 	ok(t, err)
 	cfg.BaseURL, cfg.AllowPrivate, cfg.Logger = "https://sho.rt/", true, slog.New(slog.DiscardHandler)
+	cfg.Timeout = cmp.Or(cfg.Timeout, testkit.Patience)
 	s, err := sso.New(cfg, st, a, settings.New(st))
 	ok(t, err)
 	return s
