@@ -80,7 +80,6 @@ func newWorld(t testing.TB, st *store.Store, configure func(*world, *api.Config,
 	t.Helper()
 	w := &world{t: t, store: st, clock: &clock{}, logs: &testkit.Buffer{}}
 	webhooktest.CheckAll(t, st)
-	t.Cleanup(w.tellFailures)
 	users := w.serve(configure)
 	if _, err := users.EnsureAdmin(t.Context(), adminMail, password); err != nil {
 		t.Fatal(err)
@@ -112,6 +111,7 @@ func replica(of *world, st *store.Store, configure func(*world, *api.Config, *ap
 
 func (w *world) serve(configure func(*world, *api.Config, *api.Deps)) *accounts.Service {
 	w.t.Helper()
+	w.t.Cleanup(w.tellFailures)
 	passwords, err := auth.NewPasswords(bcrypt.MinCost)
 	w.ok(err)
 	logger := slog.New(slog.NewJSONHandler(w.logs, nil))

@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/idptest"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 var ann = idptest.Person{Subject: "ann-1", Email: "ANN@example.com", Verified: true, Name: "Ann"}
@@ -188,6 +189,12 @@ func TestSSO_does_not_wait_for_a_slow_provider(t *testing.T) {
 	if n := p.Asked("discovery"); n != 1 {
 		t.Errorf("%d immediate requests", n)
 	}
+	w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200)
+	p.Fail(idptest.None)
+	testkit.Eventually(t, "people can sign in again", func() bool { // a busy machine may not answer within the limit
+		w.clock.advance(20 * time.Second)
+		return w.do("GET", "/api/auth/sso/"+slug+"/login", "").want(302).cookie("sso_sign_in") != nil
+	})
 }
 
 // faulty adds a provider that has a fault.
