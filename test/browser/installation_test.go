@@ -89,9 +89,8 @@ func launch(t testing.TB, program string, settings ...string) string {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LISTEN_ADDR=" + addr, "OPS_ADDR=" + ops, "DATA_DIR=" + filepath.Join(dir, "data"),
 		"ADMIN_PASSWORD=" + password, "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0",
 		"RATE_LIMIT_WEBHOOKS=0", "RATE_LIMIT_WEBHOOK_RETRY=0", "PAGE_PREVIEWS=false",
-		// Chromium reports each answer with 503, also that of an icon, for which a page shows a globe.
-		"LOOKUP_TIMEOUT=" + testkit.Patience.String(), "REQUEST_TIMEOUT=" + testkit.Patience.String(),
-	}, settings...)
+	}, testkit.LongRequests...) // Chromium reports each answer with 503, also that of an icon, for which a page shows a globe
+	cmd.Env = append(cmd.Env, settings...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	testkit.Must(t, cmd.Start())

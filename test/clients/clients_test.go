@@ -111,9 +111,8 @@ func standalone(t *testing.T, env ...string) *installation {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	// With the same BASE_URL each time, the document and the clients are the same, and the build cache has them.
 	cmd.Env = append(os.Environ(), "BASE_URL=http://sho.example", "LISTEN_ADDR="+addr, "OPS_ADDR="+ops,
-		"DATA_DIR="+dir+"/data", "ADMIN_PASSWORD="+adminPassword, "RATE_LIMIT_DEFAULT=0",
-		"LOOKUP_TIMEOUT="+testkit.Patience.String(), "REQUEST_TIMEOUT="+testkit.Patience.String())
-	cmd.Env = append(cmd.Env, env...)
+		"DATA_DIR="+dir+"/data", "ADMIN_PASSWORD="+adminPassword, "RATE_LIMIT_DEFAULT=0")
+	cmd.Env = append(append(cmd.Env, testkit.LongRequests...), env...)
 	testkit.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()

@@ -54,11 +54,7 @@ func (s *issuance) add() {
 	d, err := s.api.Domains.Create(s.t.Context(), client.CreateDomain{Hostname: name})
 	testkit.Must(s.t, err)
 	s.ca.SetTXT(d.Records[0].Name, d.Records[0].Value)
-	testkit.Eventually(s.t, "DNS answers for "+name, func() bool {
-		d, err = s.api.Domains.Verify(s.t.Context(), d.ID)
-		testkit.Must(s.t, err)
-		return d.Status == client.DomainStatusActive
-	})
+	s.api.Prove(d)
 	s.domains = append(s.domains, name)
 	s.wanted++
 }

@@ -116,8 +116,8 @@ func prepare(t testing.TB, extra ...string) *program {
 func newProgram(t testing.TB, dir string, extra ...string) *program {
 	t.Helper()
 	p := &program{t: t, Dir: dir, Addr: testkit.FreeAddr(t), Ops: testkit.FreeAddr(t)}
-	p.env = append(cleanEnv(), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops, "DATA_DIR="+p.Dir,
-		"LOOKUP_TIMEOUT="+testkit.Patience.String(), "REQUEST_TIMEOUT="+testkit.Patience.String())
+	p.env = append(cleanEnv(), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops, "DATA_DIR="+p.Dir)
+	p.env = append(p.env, testkit.LongRequests...)
 	for _, of := range []string{"DEFAULT", "ANALYTICS", "API_KEYS", "CONVERSIONS", "EXPORT", "ROUTING", "VARIANTS", "WEBHOOKS",
 		"WEBHOOK_RETRY"} {
 		p.env = append(p.env, "RATE_LIMIT_"+of+"=0")

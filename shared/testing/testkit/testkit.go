@@ -12,6 +12,10 @@ import (
 // longer than anything takes on a machine whose processors are busy with other programs.
 const Patience = 5 * time.Minute
 
+// LongRequests are settings of control and standalone with which no request of a test meets the product's limits of time, however busy
+// the machine is. Callers must not change them.
+var LongRequests = []string{"LOOKUP_TIMEOUT=" + Patience.String(), "REQUEST_TIMEOUT=" + Patience.String()}
+
 // Eventually waits until f returns true. It fails the test, naming what it awaited, if that has not happened after five
 // minutes. It calls f at least once, on the test's goroutine, so f may call t.Fatal. The pause between calls is a twentieth
 // of the time waited so far, but at least 1 ms and at most 20 ms.

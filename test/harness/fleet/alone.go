@@ -19,8 +19,7 @@ func StartAlone(t testing.TB, env ...string) *Node {
 	n.env = append(n.env, "LISTEN_ADDR="+n.Addr, "OPS_ADDR="+n.Ops, "DATA_DIR="+n.Dir, "BASE_URL="+publicBase, "ADMIN_EMAIL="+adminEmail,
 		"ADMIN_PASSWORD="+adminPassword, "LOG_FORMAT=text")
 	// Beside other tests, a request may take longer than the service allows. Experiments of make proof have the machine for themselves.
-	n.env = append(n.env, testkit.Size([]string{"LOOKUP_TIMEOUT=" + testkit.Patience.String(),
-		"REQUEST_TIMEOUT=" + testkit.Patience.String()}, nil)...)
+	n.env = append(n.env, testkit.Size(testkit.LongRequests, nil)...)
 	n.env = append(n.env, env...)
 	n.Start()
 	return n

@@ -41,6 +41,16 @@ func (a *API) At(n *Node) *API { return newAPI(a.t, n, a.token) }
 // In returns the same session in another workspace.
 func (a *API) In(workspace string) *API { return &API{a.Client.In(workspace), a.t, a.base, a.token} }
 
+// Prove waits until the control plane has found the TXT record of a domain. It asks DNS for at most five seconds at a time.
+func (a *API) Prove(d *client.Domain) {
+	a.t.Helper()
+	testkit.Eventually(a.t, "DNS answers for "+d.Hostname, func() bool {
+		now, err := a.Domains.Verify(a.t.Context(), d.ID)
+		testkit.Must(a.t, err)
+		return now.Status == client.DomainStatusActive
+	})
+}
+
 // Create creates a link.
 func (a *API) Create(body client.CreateLink) client.Link {
 	a.t.Helper()
