@@ -10,8 +10,8 @@ import (
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
-// A connection whose goroutine looks for the next request while the listener is closed ends if there is none, and otherwise after its
-// answer.
+// The listener is closed while the goroutine of a connection looks for the next request. If there is none, the connection ends at once.
+// Otherwise it ends after the answer.
 func TestConn_ends_while_its_goroutine_reads(t *testing.T) {
 	for name, request := range map[string]string{"no request": "", "a request": "GET / HTTP/1.1\r\n\r\n"} {
 		t.Run(name, func(t *testing.T) {

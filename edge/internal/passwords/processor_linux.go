@@ -10,6 +10,6 @@ import (
 // processor time.
 func processorTime() time.Duration {
 	var used unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used) // fails only for clocks that do not exist
+	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used) // the call fails only if there is no such clock
 	return time.Duration(used.Nano())
 }
