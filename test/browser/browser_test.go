@@ -102,6 +102,7 @@ func open(t *testing.T, base string, more ...chromedp.ExecAllocatorOption) *brow
 	chromedp.ListenTarget(ctx, b.listen)
 	b.do(network.Enable(), cdplog.Enable(), emulation.SetFocusEmulationEnabled(true))
 	b.scheme("") // without transitions
+	b.keepMessages()
 	return b
 }
 

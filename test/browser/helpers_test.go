@@ -392,6 +392,17 @@ func (b *browser) hurry() {
 	}`, pauses))
 }
 
+// keepMessages lets the messages at the bottom of pages stay. Otherwise they go after some seconds, which a busy machine may need to
+// show and to find them.
+func (b *browser) keepMessages() {
+	b.t.Helper()
+	b.onEachPage(`{
+		const kept = new CSSStyleSheet();
+		kept.replaceSync('.toast { animation-delay: 24h !important }');
+		document.adoptedStyleSheets.push(kept);
+	}`)
+}
+
 // onEachPage runs a script before those of each page.
 func (b *browser) onEachPage(script string) {
 	b.t.Helper()

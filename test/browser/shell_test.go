@@ -3,6 +3,7 @@ package browser_test
 import (
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -65,6 +66,57 @@ func TestConsole_notices(t *testing.T) {
 	b.inspectNarrow("notices")
 	b.press("A webhook fails or is paused")
 	b.until(`location.pathname === '/console/webhooks' && !document.querySelector('dialog[open]')`)
+}
+
+// A message goes by itself, but not while the pointer or the focus is on it. One with a button stays twice as long.
+func TestConsole_messages_go_by_themselves(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t)
+	b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("one")})
+	b.visit("/console/links", "1 link")
+	lasts := func(message, want string) {
+		t.Helper()
+		// keepMessages has a style of its own.
+		if got := b.text(`(() => {
+			const kept = document.adoptedStyleSheets;
+			document.adoptedStyleSheets = [];
+			const delay = getComputedStyle(document.querySelector(` + quoted(message) + `)).animationDelay;
+			document.adoptedStyleSheets = kept;
+			return delay;
+		})()`); got != want {
+			t.Errorf("%s lasts %s, want %s", message, got, want)
+		}
+	}
+	state := func(want string) {
+		t.Helper()
+		b.until(`getComputedStyle(document.querySelector('.toast')).animationPlayState === ` + quoted(want))
+	}
+	goes := func() {
+		t.Helper()
+		b.until(`document.querySelector('.toast').getAnimations().map((one) => one.finish()).length === 1`)
+		b.until(`!document.querySelector('.toast')`)
+	}
+	b.press("Copy " + b.bare("one"))
+	b.until(`document.querySelector('.toast')`)
+	lasts(".toast", "6s")
+	state("running")
+	var at struct{ X, Y float64 }
+	b.eval(`(() => { const {x, y} = document.querySelector('.toast').getBoundingClientRect(); return {x: x + 5, y: y + 5}; })()`, &at)
+	b.do(input.DispatchMouseEvent(input.MouseMoved, at.X, at.Y))
+	state("paused")
+	b.do(input.DispatchMouseEvent(input.MouseMoved, 0, 0))
+	state("running")
+	goes()
+
+	b.press("Actions for " + b.shortAt(0))
+	b.click(`[...document.querySelectorAll('[role=menuitem]')].find((e) => e.textContent.trim() === 'Move to the trash')`)
+	b.sees("1 link moved to the trash")
+	lasts(".toast", "12s")
+	b.focusOn(".toast button")
+	state("paused")
+	b.eval(`document.activeElement.blur()`, nil)
+	state("running")
+	goes()
 }
 
 // The first steps tick themselves, and can be put away.

@@ -14,20 +14,20 @@ interface Toast {
 }
 
 const shown = signal<Toast[]>([]);
-const lasting = 6000; // milliseconds; with a button, twice as long
 let last = 0;
 
 function dismiss(id: number): void {
   shown.value = shown.value.filter((one) => one.id !== id);
 }
 
-/** Tells what has happened. With `act`, the message has a button of that name that calls it. */
+/**
+ * Tells what has happened. With `act`, the message has a button of that name that calls it. The message goes after some seconds,
+ * but not while the pointer or the focus is on it.
+ */
 export function notify(text: string, act?: () => void, name = t('action.undo')): void {
-  const id = ++last;
   // A text that is there already, without a button, would only be there twice.
   const others = shown.value.filter((one) => one.text !== text || one.act);
-  shown.value = [...others.slice(-2), { id, text, bad: false, act, name }];
-  setTimeout(() => dismiss(id), act ? 2 * lasting : lasting);
+  shown.value = [...others.slice(-2), { id: ++last, text, bad: false, act, name }];
 }
 
 /** Tells that something failed, for `n` of many links if that is given. The message stays until it is dismissed. */
@@ -41,7 +41,11 @@ export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
       {shown.value.map((one) => (
-        <div key={one.id} class={one.bad ? 'toast bad' : 'toast'}>
+        <div
+          key={one.id}
+          class={`toast ${one.bad ? 'bad' : one.act ? 'long' : ''}`}
+          onAnimationEnd={() => dismiss(one.id)}
+        >
           <span>{one.text}</span>
           {one.act && (
             <Button
