@@ -8,6 +8,10 @@ COMMIT_DATE ?= $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ 
 build build-cli build-standalone run up up-fleet: export VERSION := $(VERSION)
 build build-cli build-standalone run up up-fleet: export COMMIT := $(COMMIT)
 build build-cli build-standalone run up up-fleet: export COMMIT_DATE := $(COMMIT_DATE)
+# Programs, tests and tools are compiled with the same flags, so that no package is compiled twice. deploy/dev/program says what the tags
+# do. -trimpath makes results in the build cache independent of the folder of the checkout.
+TAGS     = netgo,osusergo
+export GOFLAGS += -trimpath -buildvcs=false -tags=$(TAGS)
 MODULES  = shared edge client client/cmd/shortline control control/cmd/standalone deploy/grafana/generate test/acme test/chd test/clients test/kafka test/observe test/browser test/harness test/run test/deploy
 CACHE   ?= $(shell echo "$${XDG_CACHE_HOME:-$$HOME/.cache}/shortline")
 DATA_DIR ?= $(CURDIR)/data
@@ -59,8 +63,6 @@ proof: ## run everything that a release must show, which takes many hours; goes 
 check: ## check format, length, vet, staticcheck, each module alone; commit messages, prose, licences, known vulnerabilities
 	@$(MAKE) --no-print-directory -j2 check-go check-web
 
-# -trimpath makes results in the build cache independent of the folder of the checkout.
-check-go: export GOFLAGS = -trimpath -buildvcs=false
 check-go:
 	@out=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$out" || { echo "gofmt wants to change:"; echo "$$out"; exit 1; }
 	@.ci/commits
@@ -69,11 +71,11 @@ check-go:
 	@.ci/makefile
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck github.com/mgechev/revive
 	@cd .ci/tools && GOWORK=off $(GO) run ./width && GOWORK=off $(GO) run ./sharednames
-	@test -x $(CACHE)/bin/actionlint-$(ACTIONLINT) || { mkdir -p $(CACHE)/bin/new && GOWORK=off GOFLAGS=-trimpath GOBIN=$(CACHE)/bin/new $(GO) install \
+	@test -x $(CACHE)/bin/actionlint-$(ACTIONLINT) || { mkdir -p $(CACHE)/bin/new && GOWORK=off GOBIN=$(CACHE)/bin/new $(GO) install \
 		github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT) && mv $(CACHE)/bin/new/actionlint $(CACHE)/bin/actionlint-$(ACTIONLINT); }
 	@$(CACHE)/bin/actionlint-$(ACTIONLINT)
 	@$(CACHE)/bin/revive -config .ci/revive.toml -exclude control/internal/console/web/... $(addsuffix /...,$(MODULES))
-	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) vet -tags proof ./... && GOWORK=off $(CACHE)/bin/staticcheck -tags proof ./...); done
+	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) vet -tags proof,$(TAGS) ./... && GOWORK=off $(CACHE)/bin/staticcheck -tags proof,$(TAGS) ./...); done
 	@cd .ci/tools && GOWORK=off $(GO) vet ./... && GOWORK=off $(CACHE)/bin/staticcheck ./...
 # These tests read the sources and need no servers. Here, they fail in seconds instead of half an hour into make test.
 	@cd shared && $(GO) test -run 'TestImports|TestNames' .

@@ -50,11 +50,17 @@ type group struct {
 	deadline string // of each package; "" means one hour
 }
 
+// buildTags are those of deploy/dev/program. With others, most packages of the tests would be compiled a second time for the programs.
+const buildTags = "netgo,osusergo"
+
+// proofTags also select the tests that only make proof runs.
+const proofTags = buildTags + ",proof"
+
 // list returns all packages with tests, by module.
 func (r *testRun) list(ctx context.Context, tags string) (map[string][]string, error) {
 	found := map[string][]string{}
 	for _, m := range modules {
-		cmd := r.goCommand(ctx, m.alone, "list", "-tags", tags, "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}", "./...")
+		cmd := r.goCommand(ctx, m.alone, "list", "-tags="+tags, "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}", "./...")
 		cmd.Dir, cmd.Stdout = cmd.Dir+"/"+m.dir, nil
 		out, err := cmd.Output()
 		if err != nil {
@@ -73,7 +79,7 @@ func (r *testRun) goCommand(ctx context.Context, alone bool, args ...string) *ex
 		name = "go"
 	}
 	cmd := r.command(ctx, name, args...)
-	cmd.Env = append(append(os.Environ(), "GOFLAGS=-trimpath -buildvcs=false"), r.env...)
+	cmd.Env = append(append(os.Environ(), "GOFLAGS=-trimpath -buildvcs=false -tags="+buildTags), r.env...)
 	if alone {
 		cmd.Env = append(cmd.Env, "GOWORK=off")
 	}
@@ -163,7 +169,7 @@ func (r *testRun) everything(ctx context.Context) error {
 	if err := r.build(ctx, false); err != nil {
 		return err
 	}
-	packages, err := r.list(ctx, "")
+	packages, err := r.list(ctx, buildTags)
 	if err != nil {
 		return err
 	}

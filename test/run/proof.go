@@ -92,7 +92,7 @@ const harnessPackage = project + "test/harness"
 
 // items lists all parts, the quickest packages first, then the experiments.
 func (r *testRun) items(ctx context.Context) (items []item, err error) {
-	packages, err := r.list(ctx, "proof")
+	packages, err := r.list(ctx, proofTags)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (r *testRun) items(ctx context.Context) (items []item, err error) {
 			}
 		}
 	}
-	cmd := r.goCommand(ctx, false, "test", "-tags=proof", "-list=^Test", harnessPackage)
+	cmd := r.goCommand(ctx, false, "test", "-tags="+proofTags, "-list=^Test", harnessPackage)
 	cmd.Stdout = nil
 	out, err := cmd.Output()
 	if err != nil {
@@ -121,7 +121,7 @@ func (r *testRun) items(ctx context.Context) (items []item, err error) {
 func (r *testRun) prove(ctx context.Context, it item) (done proved, ok bool, err error) {
 	before := len(r.results.tests)
 	began := time.Now()
-	g := group{packages: []string{it.Package}, parallel: 1, flags: []string{"-tags=proof"}, env: strings.Fields(it.Env), deadline: "12h"}
+	g := group{packages: []string{it.Package}, parallel: 1, flags: []string{"-tags=" + proofTags}, env: strings.Fields(it.Env), deadline: "12h"}
 	if m := moduleOf(it.Package); m.alone {
 		g.dir = m.dir
 	}

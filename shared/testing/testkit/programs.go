@@ -86,7 +86,7 @@ func helper(root, source, pkg, out string) error {
 	if files, _ := filepath.Glob(filepath.Join(folder, "*.go")); len(files) == 0 {
 		return fmt.Errorf("%s has no Go files", source)
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-o", out, pkg)
+	cmd := exec.Command("go", "build", "-trimpath", "-tags=netgo,osusergo", "-o", out, pkg) // the tags of deploy/dev/program
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
 	if text, err := cmd.CombinedOutput(); err != nil {

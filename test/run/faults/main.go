@@ -126,7 +126,7 @@ func (l *lab) command(ctx context.Context, dir, name string, args ...string) *ex
 			cmd.Env = append(cmd.Env, e)
 		}
 	}
-	cmd.Env = append(cmd.Env, "GOFLAGS=-trimpath -buildvcs=false")
+	cmd.Env = append(cmd.Env, "GOFLAGS=-trimpath -buildvcs=false -tags=netgo,osusergo")
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
 	cmd.WaitDelay = 30 * time.Second
 	return cmd
