@@ -68,6 +68,7 @@ check-go:
 	@.ci/commits
 	@.ci/changelog
 	@.ci/sources
+	@.ci/versions
 	@.ci/makefile
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck github.com/mgechev/revive
 	@cd .ci/tools && GOWORK=off $(GO) run ./width && GOWORK=off $(GO) run ./sharednames
