@@ -13,6 +13,9 @@ build build-cli build-standalone run up up-fleet: export COMMIT_DATE := $(COMMIT
 TAGS     = netgo,osusergo
 export GOFLAGS += -trimpath -buildvcs=false -tags=$(TAGS)
 MODULES  = shared edge client client/cmd/shortline control control/cmd/standalone deploy/grafana/generate test/acme test/chd test/clients test/kafka test/observe test/browser test/harness test/run test/deploy
+# All packages of the modules in go.work, and the modules that are not in it.
+WORKSPACE = github.com/shortline/shortline/...
+OUTSIDE  = test/acme test/clients test/deploy .ci/tools
 CACHE   ?= $(shell echo "$${XDG_CACHE_HOME:-$$HOME/.cache}/shortline")
 DATA_DIR ?= $(CURDIR)/data
 export DATA_DIR
@@ -76,8 +79,8 @@ check-go:
 		github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT) && mv $(CACHE)/bin/new/actionlint $(CACHE)/bin/actionlint-$(ACTIONLINT); }
 	@$(CACHE)/bin/actionlint-$(ACTIONLINT)
 	@$(CACHE)/bin/revive -config .ci/revive.toml -exclude control/internal/console/web/... $(addsuffix /...,$(MODULES))
-	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) vet -tags proof,$(TAGS) ./... && GOWORK=off $(CACHE)/bin/staticcheck -tags proof,$(TAGS) ./...); done
-	@cd .ci/tools && GOWORK=off $(GO) vet ./... && GOWORK=off $(CACHE)/bin/staticcheck ./...
+	@$(GO) vet -tags proof,$(TAGS) $(WORKSPACE) && $(CACHE)/bin/staticcheck -tags proof,$(TAGS) $(WORKSPACE)
+	@set -e; for m in $(OUTSIDE); do (cd $$m && GOWORK=off $(GO) vet -tags proof,$(TAGS) ./... && GOWORK=off $(CACHE)/bin/staticcheck -tags proof,$(TAGS) ./...); done
 # These tests read the sources and need no servers. Here, they fail in seconds instead of half an hour into make test.
 	@cd shared && $(GO) test -run 'TestImports|TestNames' .
 	@cd control && $(GO) test -run 'TestImports|TestNames' .
