@@ -89,7 +89,7 @@ func launch(t testing.TB, program string, settings ...string) string {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LISTEN_ADDR=" + addr, "OPS_ADDR=" + ops, "DATA_DIR=" + filepath.Join(dir, "data"),
 		"ADMIN_PASSWORD=" + password, "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0",
 		"RATE_LIMIT_WEBHOOKS=0", "RATE_LIMIT_WEBHOOK_RETRY=0", "PAGE_PREVIEWS=false",
-	}, testkit.LongRequests...) // Chromium reports each answer with 503, also that of an icon, for which a page shows a globe
+	}, testkit.LongRequests...) // each answer with 503 fails the test, even that of an icon, because Chromium reports it
 	cmd.Env = append(cmd.Env, settings...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

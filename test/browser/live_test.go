@@ -48,7 +48,7 @@ func TestLive_feed(t *testing.T) {
 		b.do(network.EmulateNetworkConditions(on, 0, -1, -1))
 	}
 	offline(true)
-	// Chromium does not cut requests that were sent before. If the page just opened its stream again, it has not heard of the failure.
+	// Chromium lets a request go on that was sent before. If the page was just opening its stream again, it missed the event.
 	b.until(`document.querySelector('.signal.lost') ?? (dispatchEvent(new Event('offline')), false)`)
 	follow(t, b.short("spring"), phone, "")
 	rows(3)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // module is a Go module with tests.
@@ -50,11 +52,8 @@ type group struct {
 	deadline string // of each package; "" means one hour
 }
 
-// buildTags are those of deploy/dev/program. With others, most packages of the tests would be compiled a second time for the programs.
-const buildTags = "netgo,osusergo"
-
-// proofTags also select the tests that only make proof runs.
-const proofTags = buildTags + ",proof"
+// proofTags are the tags for make proof: those of all builds, and the one of the files that make test leaves out.
+const proofTags = testkit.BuildTags + ",proof"
 
 // list returns all packages with tests, by module.
 func (r *testRun) list(ctx context.Context, tags string) (map[string][]string, error) {
@@ -79,7 +78,7 @@ func (r *testRun) goCommand(ctx context.Context, alone bool, args ...string) *ex
 		name = "go"
 	}
 	cmd := r.command(ctx, name, args...)
-	cmd.Env = append(append(os.Environ(), "GOFLAGS=-trimpath -buildvcs=false -tags="+buildTags), r.env...)
+	cmd.Env = append(append(os.Environ(), "GOFLAGS=-trimpath -buildvcs=false -tags="+testkit.BuildTags), r.env...)
 	if alone {
 		cmd.Env = append(cmd.Env, "GOWORK=off")
 	}
@@ -169,7 +168,7 @@ func (r *testRun) everything(ctx context.Context) error {
 	if err := r.build(ctx, false); err != nil {
 		return err
 	}
-	packages, err := r.list(ctx, buildTags)
+	packages, err := r.list(ctx, testkit.BuildTags)
 	if err != nil {
 		return err
 	}

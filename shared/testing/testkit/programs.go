@@ -81,12 +81,16 @@ func release(root, name, out string, env []string) error {
 	return nil
 }
 
+// BuildTags are the build tags of deploy/dev/program, which the Makefile has too. With other tags, the programs and the tests would share
+// few compiled packages.
+const BuildTags = "netgo,osusergo"
+
 func helper(root, source, pkg, out string) error {
 	folder := filepath.Join(root, filepath.FromSlash(source))
 	if files, _ := filepath.Glob(filepath.Join(folder, "*.go")); len(files) == 0 {
 		return fmt.Errorf("%s has no Go files", source)
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-tags=netgo,osusergo", "-o", out, pkg) // the tags of deploy/dev/program
+	cmd := exec.Command("go", "build", "-trimpath", "-tags="+BuildTags, "-o", out, pkg)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
 	if text, err := cmd.CombinedOutput(); err != nil {

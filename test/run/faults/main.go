@@ -26,6 +26,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func main() {
@@ -126,7 +128,7 @@ func (l *lab) command(ctx context.Context, dir, name string, args ...string) *ex
 			cmd.Env = append(cmd.Env, e)
 		}
 	}
-	cmd.Env = append(cmd.Env, "GOFLAGS=-trimpath -buildvcs=false -tags=netgo,osusergo")
+	cmd.Env = append(cmd.Env, "GOFLAGS=-trimpath -buildvcs=false -tags="+testkit.BuildTags)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
 	cmd.WaitDelay = 30 * time.Second
 	return cmd
