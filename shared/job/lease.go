@@ -25,8 +25,8 @@ type Lease struct {
 	Renew time.Duration
 }
 
-// dropTime limits the end of a lease.
-const dropTime = 5 * time.Second
+// lastTime limits a claim that is under way when its process stops, and the end of a lease.
+const lastTime = 5 * time.Second
 
 // Hold claims the lease, does work, and claims the lease again at intervals meanwhile. It returns what Claim returns at first, or
 // what work returns.
@@ -34,7 +34,8 @@ const dropTime = 5 * time.Second
 // Hold cancels work, and returns the reason, in two cases: another process has the lease, or claims have failed for so long that
 // another process may soon have it. No claim runs any more when Hold returns. A late one would make other processes wait.
 func (l *Lease) Hold(ctx context.Context, work func(context.Context) error) error {
-	if err := l.Claim(ctx); err != nil {
+	last := time.Now() // of the beginning of a claim: it may be stored at once, and answered late
+	if err := call(ctx, l.For, l.Claim); err != nil {
 		return err
 	}
 	every := cmp.Or(l.Renew, l.For/6)
@@ -43,10 +44,11 @@ func (l *Lease) Hold(ctx context.Context, work func(context.Context) error) erro
 	lost := false
 	go func() {
 		defer close(ended)
-		for last := time.Now(); backoff.Sleep(working, every); {
-			if err := l.Claim(working); err == nil {
-				last = time.Now()
-			} else if errors.Is(err, ErrTaken) || time.Since(last) > l.For*2/3 {
+		for backoff.Sleep(working, every) {
+			began, end := time.Now(), last.Add(l.For*2/3)
+			if err := call(working, time.Until(end), l.Claim); err == nil {
+				last = began
+			} else if errors.Is(err, ErrTaken) || !time.Now().Before(end) {
 				lost = true
 				stop(err)
 			}
@@ -56,9 +58,7 @@ func (l *Lease) Hold(ctx context.Context, work func(context.Context) error) erro
 		stop(nil) // also after a panic
 		<-ended
 		if l.Drop != nil && !lost {
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
-			defer cancel()
-			_ = l.Drop(last) // otherwise it ends by itself
+			_ = call(ctx, lastTime, l.Drop) // if it fails, the lease ends by itself
 		}
 	}()
 	err := work(working)
@@ -66,4 +66,16 @@ func (l *Lease) Hold(ctx context.Context, work func(context.Context) error) erro
 		err = context.Cause(working)
 	}
 	return err
+}
+
+// call calls Claim or Drop, for some time at most. The end of ctx does not interrupt them at once: a claim that is interrupted while
+// it is committed may succeed. Its lease would then last on, although nobody works.
+func call(ctx context.Context, within time.Duration, f func(context.Context) error) error {
+	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		backoff.Sleep(whole, lastTime)
+		cancel()
+	})()
+	return f(whole)
 }

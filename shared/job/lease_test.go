@@ -19,16 +19,20 @@ type table struct {
 	holder string
 	until  time.Time
 	down   bool
+	hangs  bool
 }
 
 func (l *table) of(name string) *job.Lease {
 	const lasts = time.Minute
 	return &job.Lease{
 		For: lasts,
-		Claim: func(context.Context) error {
+		Claim: func(ctx context.Context) error {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			switch {
+			case l.hangs:
+				<-ctx.Done()
+				return ctx.Err()
 			case l.down:
 				return errDown
 			case l.holder != name && time.Now().Before(l.until):
@@ -82,6 +86,7 @@ func TestLease_lost_in_the_middle_of_a_run_ends_the_work(t *testing.T) {
 	for what, lose := range map[string]func(*table){
 		"another process has it": func(l *table) { l.holder, l.until = "other", time.Now().Add(time.Hour) },
 		"no database":            func(l *table) { l.down = true },
+		"no answer":              func(l *table) { l.hangs = true },
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +99,7 @@ func TestLease_lost_in_the_middle_of_a_run_ends_the_work(t *testing.T) {
 					lose(&shared)
 				})
 				err := shared.of("one").Hold(t.Context(), func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
-				if !errors.Is(err, job.ErrTaken) && !errors.Is(err, errDown) {
+				if !errors.Is(err, job.ErrTaken) && !errors.Is(err, errDown) && !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("the work ended with %v", err)
 				}
 				if took := time.Since(began); took < 3*time.Minute || took >= 4*time.Minute {
@@ -105,6 +110,25 @@ func TestLease_lost_in_the_middle_of_a_run_ends_the_work(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A claim that is committed while its process stops has succeeded, although nobody waits for the answer.
+func TestLease_is_dropped_after_an_interrupted_claim(t *testing.T) {
+	t.Parallel()
+	var shared table
+	ctx, interrupt := context.WithCancel(t.Context())
+	lease := shared.of("one")
+	claim := lease.Claim
+	lease.Claim = func(ctx context.Context) error {
+		interrupt()
+		return errors.Join(claim(ctx), ctx.Err())
+	}
+	if err := lease.Hold(ctx, func(ctx context.Context) error { return ctx.Err() }); !errors.Is(err, context.Canceled) {
+		t.Errorf("the work ended with %v", err)
+	}
+	if !shared.until.IsZero() {
+		t.Errorf("the lease lasts until %v", shared.until)
 	}
 }
 

@@ -136,11 +136,7 @@ func (s *storage) Stat(ctx context.Context, name string) (certmagic.KeyInfo, err
 func (s *storage) Lock(ctx context.Context, name string) error {
 	holder := s.holder + "|" + rand.Text()[:8] // two goroutines of this process exclude each other, too
 	for {
-		var taken bool
-		err := s.store.Tx(ctx, func(tx *store.Tx) (err error) {
-			taken, err = tx.TakeLock(ctx, name, holder, lease.Milliseconds())
-			return err
-		})
+		taken, err := s.take(ctx, name, holder)
 		if err != nil {
 			return fmt.Errorf("take the lock %s: %w", name, err)
 		}
@@ -162,6 +158,18 @@ func (s *storage) Lock(ctx context.Context, name string) error {
 	s.mu.Unlock()
 	s.done.Go(func() { s.extend(hold, name, holder) })
 	return nil
+}
+
+// take takes a lock if nobody else holds it. The end of ctx does not interrupt it: a transaction that is interrupted while it is
+// committed may succeed, and then nobody would release the lock.
+func (s *storage) take(ctx context.Context, name, holder string) (taken bool, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease)
+	defer cancel()
+	err = s.store.Tx(ctx, func(tx *store.Tx) (err error) {
+		taken, err = tx.TakeLock(ctx, name, holder, lease.Milliseconds())
+		return err
+	})
+	return taken, err
 }
 
 // extend holds a lock until ctx ends, or until somebody else has it because the database did not answer for too long.
