@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -115,8 +114,7 @@ func TestConsole_session_ends_while_typing(t *testing.T) {
 	b := newConsole(t)
 	b.press("New link")
 	b.fill("originalUrl", "example.com/spring")
-	b.do(network.ClearBrowserCookies())
-	b.press("Create link", "Your session has ended")
+	b.pressAfterSession("Create link")
 	b.insist()
 	b.until(`document.querySelector('dialog[open] [name=password]')`)
 	b.inspect("again")

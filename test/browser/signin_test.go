@@ -24,6 +24,19 @@ func (b *browser) codes() (secret string, recovery []string) {
 	return setup.Secret, on.RecoveryCodes
 }
 
+// pressAfterSession ends the session and presses a button of a form. Another request of the page may notice the end first, and its
+// question for the password then covers the form.
+func (b *browser) pressAfterSession(name string) {
+	b.t.Helper()
+	b.do(network.ClearBrowserCookies())
+	b.act("there is a form with a button "+name, `(() => {
+		const e = [...document.querySelectorAll('dialog form button')].findLast((e) => e.textContent.trim() === `+quoted(name)+`);
+		e?.click();
+		return e;
+	})()`)
+	b.sees("Your session has ended")
+}
+
 // leave ends the session and shows the sign-in.
 func (b *browser) leave() {
 	b.t.Helper()
@@ -74,8 +87,7 @@ func TestConsole_session_ends_while_typing_with_second_factor(t *testing.T) {
 	b.fill("originalUrl", "example.com/spring")
 	b.press("More options")
 	b.fill("title", "The whole spring sale")
-	b.do(network.ClearBrowserCookies())
-	b.press("Create link", "Your session has ended")
+	b.pressAfterSession("Create link")
 	b.fill("password", password)
 	b.press("Sign in")
 	b.until(`document.activeElement.name === 'twoFactorCode'`)
@@ -93,8 +105,7 @@ func TestConsole_session_ends_while_typing_and_begins_in_another_tab(t *testing.
 	b := newConsole(t)
 	b.press("New link")
 	b.fill("originalUrl", "example.com/spring")
-	b.do(network.ClearBrowserCookies())
-	b.press("Create link", "Your session has ended")
+	b.pressAfterSession("Create link")
 	b.as(b.email)
 	b.eval(`dispatchEvent(new Event('focus'))`, nil)
 	b.sees("is ready")
@@ -321,9 +332,8 @@ func TestSignIn_identity_provider(t *testing.T) {
 
 	// On top of a form, the provider opens in another tab.
 	b.fill("name", "Website")
-	b.do(network.ClearBrowserCookies())
 	b.option("all", "click")
-	b.press("Create key", "Your session has ended")
+	b.pressAfterSession("Create key")
 	b.until(`[...document.querySelectorAll('dialog .others a')].some((a) => a.target === '_blank' && a.pathname === ` +
 		`'/api/auth/sso/acme/login')`)
 	b.inspect("again-sso")
@@ -358,8 +368,7 @@ func TestSignIn_passkey(t *testing.T) {
 	b.signIn(b.email, password)
 	b.press("New link")
 	b.fill("originalUrl", "example.com/spring")
-	b.do(network.ClearBrowserCookies())
-	b.press("Create link", "Your session has ended")
+	b.pressAfterSession("Create link")
 	b.press("Sign in with a passkey", "That passkey belongs to another account. Sign in as "+b.email+".")
 	b.barrierFree()
 	b.fill("password", password)
