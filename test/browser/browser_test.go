@@ -82,6 +82,7 @@ type browser struct {
 
 	mu         sync.Mutex
 	complaints []string
+	acted      int // actions that have found their element
 }
 
 // open opens a window without cookies. With options, it is one of another Chromium.
@@ -100,7 +101,7 @@ func open(t *testing.T, base string, more ...chromedp.ExecAllocatorOption) *brow
 	b := &browser{t: t, ctx: ctx, base: base, email: owner, expected: expected}
 	t.Cleanup(b.silent)
 	chromedp.ListenTarget(ctx, b.listen)
-	b.do(network.Enable(), cdplog.Enable(), emulation.SetFocusEmulationEnabled(true))
+	b.do(network.Enable(), cdplog.Enable(), emulation.SetFocusEmulationEnabled(true), runtime.AddBinding("acted"))
 	b.scheme("") // without transitions
 	b.keepMessages()
 	return b
@@ -128,6 +129,10 @@ func newWindow(t *testing.T, program context.Context) context.Context {
 
 func (b *browser) listen(event any) {
 	switch e := event.(type) {
+	case *runtime.EventBindingCalled:
+		b.mu.Lock()
+		b.acted++
+		b.mu.Unlock()
 	case *runtime.EventExceptionThrown:
 		b.complain("exception: " + e.ExceptionDetails.Error())
 	case *runtime.EventConsoleAPICalled:
@@ -246,8 +251,9 @@ func (b *browser) focusOn(selector string) {
 	b.wait("there is "+selector, found, false)
 }
 
-// wait waits until an expression is true. If acts is set, an evaluation that ends because the page gives way to another one counts
-// as true: the action has opened the other page.
+// wait waits until an expression is true. If acts is set, the expression acts on an element. Its evaluation may end without a result
+// because the page gives way to another one: that of the action, or that of the action before, which has begun to load. So the page
+// tells when it has acted.
 func (b *browser) wait(what, expression string, acts bool) {
 	b.t.Helper()
 	var problem string
@@ -257,25 +263,36 @@ func (b *browser) wait(what, expression string, acts bool) {
 			b.explain(problem)
 		}
 	}()
+	before, tells := b.actsSoFar(), ""
+	if acts {
+		tells = "if (holds) acted('');"
+	}
+	// An element that the page has not rendered yet is an exception, and a reason to wait.
+	text := "(() => { try { const holds = Boolean(" + expression + "); " + tells +
+		" return {holds} } catch (e) { return {problem: String(e)} } })()"
 	testkit.Eventually(b.t, what, func() bool {
-		// An element that the page has not rendered yet is an exception, and a reason to wait.
 		var result struct {
 			Holds   bool
 			Problem string
 		}
 		ctx, cancel := context.WithTimeout(b.ctx, testkit.Patience)
 		defer cancel()
-		text := "(() => { try { return {holds: Boolean(" + expression + ")} } catch (e) { return {problem: String(e)} } })()"
 		err := chromedp.Run(ctx, chromedp.Evaluate(text, &result))
 		if err != nil && strings.Contains(err.Error(), "Inspected target navigated or closed") {
 			problem = err.Error()
-			return acts
+			return b.actsSoFar() > before
 		}
 		testkit.Must(b.t, err)
 		problem = result.Problem
 		return result.Holds
 	})
 	came = true
+}
+
+func (b *browser) actsSoFar() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.acted
 }
 
 // explain logs what the page of a failed test shows.
