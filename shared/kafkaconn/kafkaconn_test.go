@@ -124,12 +124,15 @@ func use(t *testing.T, s kafkaconn.Settings) error {
 	if _, err := c.Prepare(t.Context()); err != nil {
 		return err
 	}
-	res, err := c.Client().Produce(t.Context(), &kafka.ProduceRequest{
-		Topic: s.Topic, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte("x"))}),
+	testkit.Eventually(t, "the new partition has a leader", func() bool {
+		message := kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte("x"))})
+		var res *kafka.ProduceResponse
+		res, err = c.Client().Produce(t.Context(), &kafka.ProduceRequest{Topic: s.Topic, RequiredAcks: kafka.RequireAll, Records: message})
+		if err == nil {
+			err = res.Error
+		}
+		return !errors.Is(err, kafka.NotLeaderForPartition) && !errors.Is(err, kafka.LeaderNotAvailable)
 	})
-	if err == nil {
-		err = res.Error
-	}
 	if err != nil {
 		return err
 	}
