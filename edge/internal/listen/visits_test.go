@@ -185,8 +185,8 @@ func TestVisits_ends(t *testing.T) {
 func TestVisits_deadlines(t *testing.T) {
 	onEach(t, func(t *testing.T, kind string) {
 		v := visitable(t, kind, 1000, listen.Timeouts{Read: 1500 * time.Millisecond, Write: time.Minute, Idle: 500 * time.Millisecond}, "")
+		began := time.Now() // the listener may accept before a dial returns
 		quiet, kept := v.dial(), v.dial()
-		began := time.Now()
 		v.exchange(kept, bufio.NewReader(kept), simpleVisit)
 		v.ended(kept)
 		if took := time.Since(began); took < 500*time.Millisecond {

@@ -108,10 +108,10 @@ func TestHostile_random_requests(t *testing.T) {
 func TestHostile_a_slow_header_is_cut(t *testing.T) {
 	t.Parallel()
 	w := newWorldWith(t, redirect.Timeouts, samples())
+	began := time.Now()
 	conn, err := net.Dial("tcp", w.addr)
 	testkit.Must(t, err)
 	defer conn.Close()
-	began := time.Now()
 	stop := make(chan struct{})
 	defer close(stop)
 	go func() {
