@@ -25,7 +25,7 @@ type Lease struct {
 	Renew time.Duration
 }
 
-// lastTime limits a claim that is under way when its process stops, and the end of a lease.
+// lastTime is how long a call may go on after its process began to stop, and how long Drop may take.
 const lastTime = 5 * time.Second
 
 // Hold claims the lease, does work, and claims the lease again at intervals meanwhile. It returns what Claim returns at first, or
@@ -35,7 +35,7 @@ const lastTime = 5 * time.Second
 // another process may soon have it. No claim runs any more when Hold returns. A late one would make other processes wait.
 func (l *Lease) Hold(ctx context.Context, work func(context.Context) error) error {
 	last := time.Now() // of the beginning of a claim: it may be stored at once, and answered late
-	if err := call(ctx, l.For, l.Claim); err != nil {
+	if err := Uninterrupted(ctx, l.For, l.Claim); err != nil {
 		return err
 	}
 	every := cmp.Or(l.Renew, l.For/6)
@@ -46,7 +46,7 @@ func (l *Lease) Hold(ctx context.Context, work func(context.Context) error) erro
 		defer close(ended)
 		for backoff.Sleep(working, every) {
 			began, end := time.Now(), last.Add(l.For*2/3)
-			if err := call(working, time.Until(end), l.Claim); err == nil {
+			if err := Uninterrupted(working, time.Until(end), l.Claim); err == nil {
 				last = began
 			} else if errors.Is(err, ErrTaken) || !time.Now().Before(end) {
 				lost = true
@@ -58,7 +58,7 @@ func (l *Lease) Hold(ctx context.Context, work func(context.Context) error) erro
 		stop(nil) // also after a panic
 		<-ended
 		if l.Drop != nil && !lost {
-			_ = call(ctx, lastTime, l.Drop) // if it fails, the lease ends by itself
+			_ = Uninterrupted(ctx, lastTime, l.Drop) // if it fails, the lease ends by itself
 		}
 	}()
 	err := work(working)
@@ -68,9 +68,10 @@ func (l *Lease) Hold(ctx context.Context, work func(context.Context) error) erro
 	return err
 }
 
-// call calls Claim or Drop, for some time at most. The end of ctx does not interrupt them at once: a claim that is interrupted while
-// it is committed may succeed. Its lease would then last on, although nobody works.
-func call(ctx context.Context, within time.Duration, f func(context.Context) error) error {
+// Uninterrupted calls f, which takes or drops a lease or a lock. The context of f ends after the time within, or five seconds after ctx,
+// but not together with ctx. A transaction that is interrupted during its commit may be stored nevertheless: its caller would hold a
+// lease without knowing it.
+func Uninterrupted(ctx context.Context, within time.Duration, f func(context.Context) error) error {
 	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {

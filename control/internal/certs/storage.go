@@ -14,6 +14,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/backoff"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/seal"
 )
 
@@ -160,14 +161,13 @@ func (s *storage) Lock(ctx context.Context, name string) error {
 	return nil
 }
 
-// take takes a lock if nobody else holds it. The end of ctx does not interrupt it: a transaction that is interrupted while it is
-// committed may succeed, and then nobody would release the lock.
+// take takes a lock, and reports whether nobody else holds it.
 func (s *storage) take(ctx context.Context, name, holder string) (taken bool, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease)
-	defer cancel()
-	err = s.store.Tx(ctx, func(tx *store.Tx) (err error) {
-		taken, err = tx.TakeLock(ctx, name, holder, lease.Milliseconds())
-		return err
+	err = job.Uninterrupted(ctx, lease, func(ctx context.Context) error {
+		return s.store.Tx(ctx, func(tx *store.Tx) (err error) {
+			taken, err = tx.TakeLock(ctx, name, holder, lease.Milliseconds())
+			return err
+		})
 	})
 	return taken, err
 }
