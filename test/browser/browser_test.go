@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -80,9 +81,10 @@ type browser struct {
 	// email is the address of the account that signed in first.
 	email string
 
+	acted atomic.Int64 // actions that have found their element
+
 	mu         sync.Mutex
 	complaints []string
-	acted      int // actions that have found their element
 }
 
 // open opens a window without cookies. With options, it is one of another Chromium.
@@ -130,9 +132,7 @@ func newWindow(t *testing.T, program context.Context) context.Context {
 func (b *browser) listen(event any) {
 	switch e := event.(type) {
 	case *runtime.EventBindingCalled:
-		b.mu.Lock()
-		b.acted++
-		b.mu.Unlock()
+		b.acted.Add(1)
 	case *runtime.EventExceptionThrown:
 		b.complain("exception: " + e.ExceptionDetails.Error())
 	case *runtime.EventConsoleAPICalled:
@@ -263,7 +263,7 @@ func (b *browser) wait(what, expression string, acts bool) {
 			b.explain(problem)
 		}
 	}()
-	before, tells := b.actsSoFar(), ""
+	before, tells := b.acted.Load(), ""
 	if acts {
 		tells = "if (holds) acted('');"
 	}
@@ -280,19 +280,13 @@ func (b *browser) wait(what, expression string, acts bool) {
 		err := chromedp.Run(ctx, chromedp.Evaluate(text, &result))
 		if err != nil && strings.Contains(err.Error(), "Inspected target navigated or closed") {
 			problem = err.Error()
-			return b.actsSoFar() > before
+			return b.acted.Load() > before
 		}
 		testkit.Must(b.t, err)
 		problem = result.Problem
 		return result.Holds
 	})
 	came = true
-}
-
-func (b *browser) actsSoFar() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.acted
 }
 
 // explain logs what the page of a failed test shows.

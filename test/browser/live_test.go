@@ -48,7 +48,8 @@ func TestLive_feed(t *testing.T) {
 		b.do(network.EmulateNetworkConditions(on, 0, -1, -1))
 	}
 	offline(true)
-	// Chromium lets a request go on that was sent before. If the page was just opening its stream again, it missed the event.
+	// Chromium does not cut a request that is under way. If the page was opening its stream at that moment, the stream stays open, and
+	// the page does not notice that the network is gone. Another event tells it.
 	b.until(`document.querySelector('.signal.lost') ?? (dispatchEvent(new Event('offline')), false)`)
 	follow(t, b.short("spring"), phone, "")
 	rows(3)
