@@ -52,7 +52,7 @@ type group struct {
 	deadline string // of each package; "" means one hour
 }
 
-// proofTags are the tags for make proof: those of all builds, and the one of the files that make test leaves out.
+// proofTags are the build tags of make proof: those of every build, and "proof", which adds the files that make test leaves out.
 const proofTags = testkit.BuildTags + ",proof"
 
 // list returns all packages with tests, by module.

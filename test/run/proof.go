@@ -121,8 +121,9 @@ func (r *testRun) items(ctx context.Context) (items []item, err error) {
 func (r *testRun) prove(ctx context.Context, it item) (done proved, ok bool, err error) {
 	before := len(r.results.tests)
 	began := time.Now()
-	g := group{packages: []string{it.Package}, parallel: 1, flags: []string{"-tags=" + proofTags}, env: strings.Fields(it.Env)}
-	g.deadline = "12h"
+	g := group{
+		packages: []string{it.Package}, parallel: 1, flags: []string{"-tags=" + proofTags}, env: strings.Fields(it.Env), deadline: "12h",
+	}
 	if m := moduleOf(it.Package); m.alone {
 		g.dir = m.dir
 	}
