@@ -42,8 +42,9 @@ func newCoder(t *testing.T) *coder {
 	return &coder{t: t, program: program, base: in.base, key: key.Key, dir: t.TempDir()}
 }
 
+// command prepares the program. A write of thousands of links takes longer than its usual time on a slow machine.
 func (c *coder) command(base string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(c.t.Context(), c.program, args...)
+	cmd := exec.CommandContext(c.t.Context(), c.program, append(args, "--timeout", testkit.Patience.String())...)
 	cmd.Env = append(os.Environ(), "SHORTLINE_URL="+base, "SHORTLINE_API_KEY="+c.key, "SHORTLINE_CONFIG="+c.dir, "SHORTLINE_KEYRING=file")
 	return cmd
 }

@@ -67,8 +67,8 @@ func newSharedWorld(t *testing.T, st *store.Store, clicks analytics.Store) *shar
 		world.ok(err)
 		deps.Reports = report.New(st, w.counted, func() time.Time { return reportDay }).On("sho.rt")
 		keys := [][]byte{[]byte(strings.Repeat("e", 32))}
-		deps.Shared, err = sharedreports.New(sharedreports.Config{BaseURL: baseURL, EncryptionKeys: keys, Now: world.clock.now}, st,
-			deps.Reports, passwords)
+		deps.Shared, err = sharedreports.New(sharedreports.Config{BaseURL: baseURL, EncryptionKeys: keys, Now: world.clock.now,
+			Timeout: testkit.Patience}, st, deps.Reports, passwords)
 		world.ok(err)
 		deps.SharedPage = func(w http.ResponseWriter, _ *http.Request, status int) { w.WriteHeader(status) }
 	})

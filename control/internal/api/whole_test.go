@@ -49,6 +49,7 @@ import (
 	"github.com/shortline/shortline/control/internal/sharedreports"
 	"github.com/shortline/shortline/control/internal/store"
 	visitors "github.com/shortline/shortline/shared/abuse"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // whole adds every use case to a world.
@@ -79,8 +80,8 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Segments, deps.Annotations = segments.New(w.store, deps.Reports), annotations.New(w.store)
 	deps.MailReports = mailreports.New(mailreports.Config{BaseURL: baseURL, Console: baseURL, EncryptionKeys: secret,
 		Reports: deps.Reports}, w.store)
-	deps.Shared, err = sharedreports.New(sharedreports.Config{BaseURL: baseURL, EncryptionKeys: secret, Now: w.clock.now}, w.store,
-		deps.Reports, passwords)
+	deps.Shared, err = sharedreports.New(sharedreports.Config{BaseURL: baseURL, EncryptionKeys: secret, Now: w.clock.now,
+		Timeout: testkit.Patience}, w.store, deps.Reports, passwords)
 	w.ok(err)
 	deps.Media = media.New(media.Config{Computing: cfg.Computing, Logger: cfg.Logger}, w.store, deps.Links, images)
 	deps.Pages, err = pages.New(pages.Config{Enabled: true}, deps.Media.Thumbnail)

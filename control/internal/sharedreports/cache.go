@@ -16,8 +16,9 @@ const (
 // cache has the figures of each shared report, which all of its viewers see. A report is computed at most once per interval, whatever
 // the number of viewers, and by one goroutine at a time. Clicks do not make it outdated: its age is what limits the load.
 type cache struct {
-	every time.Duration
-	now   func() time.Time
+	every   time.Duration
+	timeout time.Duration // of a computation
+	now     func() time.Time
 
 	mu      sync.Mutex
 	reports map[string]*flight // by id
@@ -39,8 +40,8 @@ type flight struct {
 	err     error
 }
 
-func newCache(every time.Duration, now func() time.Time) *cache {
-	return &cache{every: every, now: now, reports: map[string]*flight{}}
+func newCache(every, timeout time.Duration, now func() time.Time) *cache {
+	return &cache{every: every, timeout: timeout, now: now, reports: map[string]*flight{}}
 }
 
 // get returns the figures of a report. If nobody has computed them in this interval, it calls compute, which goes on if the caller goes
@@ -52,7 +53,7 @@ func (c *cache) get(ctx context.Context, id string, v version, compute func(cont
 		f = &flight{version: v, began: c.now(), done: make(chan struct{})}
 		c.makeRoom()
 		c.reports[id] = f
-		go f.computeView(context.WithoutCancel(ctx), compute)
+		go f.computeView(context.WithoutCancel(ctx), c.timeout, compute)
 	}
 	c.mu.Unlock()
 	select {
@@ -63,8 +64,8 @@ func (c *cache) get(ctx context.Context, id string, v version, compute func(cont
 	}
 }
 
-func (f *flight) computeView(ctx context.Context, compute func(context.Context) (*View, error)) {
-	ctx, cancel := context.WithTimeout(ctx, computeTime)
+func (f *flight) computeView(ctx context.Context, timeout time.Duration, compute func(context.Context) (*View, error)) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	defer close(f.done)
 	defer func() {

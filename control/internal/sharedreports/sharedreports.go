@@ -32,8 +32,11 @@ import (
 	"github.com/shortline/shortline/shared/seal"
 )
 
-// DefaultEvery is how old the figures of a shared report can be.
-const DefaultEvery = time.Minute
+// DefaultEvery is how old the figures of a shared report can be, and DefaultTimeout is the timeout of computing them.
+const (
+	DefaultEvery   = time.Minute
+	DefaultTimeout = 30 * time.Second
+)
 
 const maxReports = 200 // of a workspace
 
@@ -43,6 +46,8 @@ type Config struct {
 	BaseURL string
 	// Every is how long figures are shown before they are computed again; 0 means DefaultEvery.
 	Every time.Duration
+	// Timeout is the timeout of computing figures, with the wait for their turn; 0 means DefaultTimeout.
+	Timeout time.Duration
 	// EncryptionKeys encrypt tokens. Required.
 	EncryptionKeys [][]byte
 	// Now returns the current time; nil means time.Now.
@@ -74,10 +79,12 @@ func New(cfg Config, s *store.Store, reports *report.Service, passwords *auth.Pa
 	if cfg.Every < 0 {
 		return nil, errors.New("SHARED_REPORT_INTERVAL: must not be negative")
 	}
+	timeout := cmp.Or(cfg.Timeout, DefaultTimeout)
 	return &Service{
 		store: s, reports: reports, passwords: passwords, lockout: auth.NewLockout(s, cfg.Now), box: box,
-		base: strings.TrimSuffix(cfg.BaseURL, "/"), now: cfg.Now, cache: newCache(cmp.Or(cfg.Every, DefaultEvery), cfg.Now),
-		slots: work.New(work.Config{Slots: 4, PerUser: 2, Wait: computeTime / 2, Busy: "Too many shared reports are being computed."}),
+		base: strings.TrimSuffix(cfg.BaseURL, "/"), now: cfg.Now,
+		cache: newCache(cmp.Or(cfg.Every, DefaultEvery), timeout, cfg.Now),
+		slots: work.New(work.Config{Slots: 4, PerUser: 2, Wait: timeout / 2, Busy: "Too many shared reports are being computed."}),
 	}, nil
 }
 

@@ -14,10 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-const (
-	listed      = 50 // rows of each list
-	computeTime = 30 * time.Second
-)
+const listed = 50 // rows of each list
 
 // View is what viewers of a shared report see. It is shared by all of them, so nobody may change it.
 type View struct {
