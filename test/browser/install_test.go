@@ -26,7 +26,7 @@ func (p *breakable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if p.down.Load() || p.target.Load() == nil {
 		panic(http.ErrAbortHandler) // closes the connection
 	}
-	p.target.Load().ServeHTTP(w, r)
+	testkit.FullDuplex(p.target.Load()).ServeHTTP(w, r)
 }
 
 // The console can be installed. While the server cannot be reached, a page says so, and afterwards everything works again. Nothing

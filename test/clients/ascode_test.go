@@ -226,7 +226,7 @@ func TestCode_apply_after_a_kill_reaches_the_same_state(t *testing.T) {
 	c.apply(c.file(manyLinks("kill", "first", 1200)))
 	for n := range 5 {
 		name := c.file(manyLinks("kill", fmt.Sprint("title", n), 2100+n))
-		forward := httputil.NewSingleHostReverseProxy(target)
+		forward := testkit.FullDuplex(httputil.NewSingleHostReverseProxy(target))
 		var mu sync.Mutex
 		writes, killed, cmd := 0, false, (*exec.Cmd)(nil)
 		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -294,7 +294,7 @@ func TestCode_prunes_what_is_left(t *testing.T) {
 	target, err := url.Parse(c.base)
 	testkit.Must(t, err)
 	c.apply(c.file(manyLinks("gone", "first", 5)))
-	forward := httputil.NewSingleHostReverseProxy(target)
+	forward := testkit.FullDuplex(httputil.NewSingleHostReverseProxy(target))
 	var deletes atomic.Int64
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Method == http.MethodDelete {

@@ -21,10 +21,10 @@ func TestMCP_conformance(t *testing.T) {
 	t.Cleanup(proxy.Close)
 	in := start(t, "CORS_ORIGIN="+proxy.URL)
 	key, base := in.key(t), address(t, in.base)
-	to = &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+	to = testkit.FullDuplex(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(base)
 		r.Out.Header.Set("Authorization", "Bearer "+key)
-	}}
+	}})
 	in.node(t, t.TempDir(), "@modelcontextprotocol/conformance/dist/index.js", "server", "--suite", "all",
 		"--url", proxy.URL+"/mcp", "--expected-failures", testkit.Source(t, "test/clients/testdata/conformance.yaml"))
 }

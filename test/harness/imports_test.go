@@ -122,7 +122,7 @@ func TestImport_survives_kills(t *testing.T) {
 	s := newShlink(t, rows)
 	target, err := url.Parse(base)
 	testkit.Must(t, err)
-	forward, early := httputil.NewSingleHostReverseProxy(target), false
+	forward, early := testkit.FullDuplex(httputil.NewSingleHostReverseProxy(target)), false
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Method == http.MethodPut {
 			var write func()

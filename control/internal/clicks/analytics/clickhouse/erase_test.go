@@ -81,7 +81,7 @@ func TestOps6_mutations_have_no_time_limit(t *testing.T) {
 	behind, err := url.Parse(pool.Database(t))
 	testkit.Must(t, err)
 	var mutations atomic.Int64
-	direct := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: behind.Scheme, Host: behind.Host})
+	direct := testkit.FullDuplex(httputil.NewSingleHostReverseProxy(&url.URL{Scheme: behind.Scheme, Host: behind.Host}))
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, err := io.ReadAll(r.Body)
 		if err != nil {

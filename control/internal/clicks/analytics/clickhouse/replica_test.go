@@ -34,7 +34,7 @@ func newReplicaFault(t *testing.T, behind string) *replicaFault {
 	t.Helper()
 	to, err := url.Parse(behind)
 	testkit.Must(t, err)
-	direct := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: to.Scheme, Host: to.Host})
+	direct := testkit.FullDuplex(httputil.NewSingleHostReverseProxy(&url.URL{Scheme: to.Scheme, Host: to.Host}))
 	f := &replicaFault{}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.asked.Add(1)

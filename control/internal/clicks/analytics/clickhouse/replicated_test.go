@@ -38,7 +38,7 @@ func newRecorder(t *testing.T, behind string) *recorder {
 	t.Helper()
 	to, err := url.Parse(behind)
 	testkit.Must(t, err)
-	direct := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: to.Scheme, Host: to.Host})
+	direct := testkit.FullDuplex(httputil.NewSingleHostReverseProxy(&url.URL{Scheme: to.Scheme, Host: to.Host}))
 	r := &recorder{}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		text, err := io.ReadAll(q.Body)

@@ -25,7 +25,7 @@ func TestStore_insert_whose_reply_is_lost(t *testing.T) {
 	behind, err := url.Parse(database)
 	testkit.Must(t, err)
 	var inserts, lost atomic.Int64
-	direct := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: behind.Scheme, Host: behind.Host})
+	direct := testkit.FullDuplex(httputil.NewSingleHostReverseProxy(&url.URL{Scheme: behind.Scheme, Host: behind.Host}))
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Query().Get("query"), "INSERT") || inserts.Add(1)%7 != 0 {
 			direct.ServeHTTP(w, r)
