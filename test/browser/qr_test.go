@@ -26,8 +26,9 @@ func (b *browser) scanned(selector string) string {
 	return decoded(b.t, shot)
 }
 
-// decoded reads the QR code in a picture, which is upright and has no other dark pixels. It takes the modules from where they are. Finding
-// a code in a photo is a guess, which fails for about one code in a hundred, and each run has other codes: they contain the server's port.
+// decoded reads the QR code in a picture that is not rotated and has no other dark pixels. It divides the dark area into modules itself.
+// The library's search for a code is made for photos and misses about one code in a hundred. A test that used it would fail by chance,
+// because the codes contain the server's random port.
 func decoded(t *testing.T, picture []byte) string {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(picture))
@@ -36,7 +37,7 @@ func decoded(t *testing.T, picture []byte) string {
 		return ""
 	}
 	box := darkPart(img)
-	for size := 21; size <= 177; size += 4 { // modules of a side, of versions 1 to 40
+	for size := 21; size <= 177; size += 4 { // modules per side: 21 in version 1, 177 in version 40
 		modules, err := gozxing.NewSquareBitMatrix(size)
 		testkit.Must(t, err)
 		for y := range size {

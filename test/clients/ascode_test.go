@@ -42,7 +42,8 @@ func newCoder(t *testing.T) *coder {
 	return &coder{t: t, program: program, base: in.base, key: key.Key, dir: t.TempDir()}
 }
 
-// command prepares the program. A write of thousands of links takes longer than its usual time on a slow machine.
+// command prepares the program. It extends the time limit of a request: a slow machine needs more than the usual minute to write thousands
+// of links.
 func (c *coder) command(base string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(c.t.Context(), c.program, append(args, "--timeout", testkit.Patience.String())...)
 	cmd.Env = append(os.Environ(), "SHORTLINE_URL="+base, "SHORTLINE_API_KEY="+c.key, "SHORTLINE_CONFIG="+c.dir, "SHORTLINE_KEYRING=file")

@@ -30,7 +30,7 @@ export async function serve(t, handler, settings) {
     const type = typeof body === 'string' ? 'text/plain' : 'application/json';
     response.writeHead(status, { 'content-type': type, ...headers }).end(text);
   });
-  server.keepAliveTimeout = 0; // A slow machine could let a connection expire at the moment of the next request.
+  server.keepAliveTimeout = 0; // Never close an idle connection: a request may be on its way.
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
   t.after(() => {
     server.closeAllConnections();

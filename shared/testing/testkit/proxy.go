@@ -2,14 +2,14 @@ package testkit
 
 import "net/http"
 
-// FullDuplex returns a handler that is h, a reverse proxy, but reads a request's body also after its answer has begun.
+// FullDuplex returns a handler that calls h, a reverse proxy. It lets h read the request's body after the response has begun.
 //
-// A server of net/http closes a body that has not been read to its end when the answer begins. A proxy has often sent the last byte of a
-// body, and passes the answer on, before it has looked for the end. On a busy machine, its transport then finds the body closed, closes
-// the connection to the server behind, and the answer ends in the middle.
+// By default, the HTTP/1 server of net/http closes a request's body at the start of the response, unless the body has been read up to
+// io.EOF. On a busy machine, a proxy may have forwarded all bytes of the body without having read io.EOF. Its transport then gets an
+// error from the closed body and closes the connection to the upstream, so the response is truncated.
 func FullDuplex(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).EnableFullDuplex() // an httptest.ResponseRecorder needs nothing
+		_ = http.NewResponseController(w).EnableFullDuplex() // it fails for a ResponseRecorder, which needs nothing
 		h.ServeHTTP(w, r)
 	})
 }
